@@ -1,0 +1,1 @@
+"""The interrupt bridge: agents' pending questions to Kafka, validated resume commands back."""

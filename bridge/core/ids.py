@@ -1,0 +1,63 @@
+"""Deterministic ids and the home slot of a thread.
+
+Every id is a function of what it names, so a replay of the input gives the same ids, and any id
+of this bridge tells the home slot of its thread without a look-up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from typing import Literal
+from uuid import UUID
+
+IdKind = Literal["approval", "command", "resume-run"]
+
+_MASK32 = 0xFFFFFFFF
+_M = 0x5BD1E995
+
+
+def murmur2(data: bytes) -> int:
+    """Kafka's murmur2 (seed 0x9747b28c) as an unsigned 32-bit integer."""
+    length = len(data)
+    h = 0x9747B28C ^ length
+    body = length & ~3
+    for i in range(0, body, 4):
+        k = int.from_bytes(data[i : i + 4], "little") * _M & _MASK32
+        k = (k ^ k >> 24) * _M & _MASK32
+        h = (h * _M & _MASK32) ^ k
+    if length > body:
+        h = (h ^ int.from_bytes(data[body:], "little")) * _M & _MASK32
+    h = (h ^ h >> 13) * _M & _MASK32
+    return h ^ h >> 15
+
+
+@lru_cache(maxsize=65_536)
+def thread_hash(thread_id: str) -> int:
+    """murmur2 of the thread id; cached because a thread's event and answers come close together."""
+    return murmur2(thread_id.encode())
+
+
+def home_slot(thread_id: str, slots: int) -> int:
+    """The slot that owns the thread: where Kafka's default partitioner puts a record keyed by it."""
+    return (thread_hash(thread_id) & 0x7FFFFFFF) % slots
+
+
+def home_of_id(any_id: UUID, slots: int) -> int:
+    """The home slot of the thread that an approval, command or resume-run id was made for."""
+    return (int.from_bytes(any_id.bytes[:4], "big") & 0x7FFFFFFF) % slots
+
+
+def make_id(
+    kind: IdKind, source: str, scope: str, thread_id: str, run_id: str, interrupt_id: str = ""
+) -> str:
+    """A UUIDv8 (RFC 9562): 4 bytes of thread hash, 12 of SHA-256 over the length-prefixed parts."""
+    sha = hashlib.sha256()
+    for part in (kind, source, scope, thread_id, run_id, interrupt_id):
+        raw = part.encode()
+        sha.update(len(raw).to_bytes(4, "big") + raw)
+    raw16 = bytearray(thread_hash(thread_id).to_bytes(4, "big") + sha.digest()[:12])
+    raw16[6] = raw16[6] & 0x0F | 0x80
+    raw16[8] = raw16[8] & 0x3F | 0x80
+    text = raw16.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
