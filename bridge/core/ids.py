@@ -39,7 +39,7 @@ def thread_hash(thread_id: str) -> int:
 
 
 def home_slot(thread_id: str, slots: int) -> int:
-    """The slot that owns the thread: where Kafka's default partitioner puts a record keyed by it."""
+    """The slot that owns the thread: where Kafka's default partitioner puts its key."""
     return (thread_hash(thread_id) & 0x7FFFFFFF) % slots
 
 

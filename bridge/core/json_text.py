@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -83,28 +84,18 @@ _STRICT = json.JSONDecoder(
 )
 
 
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
 def _too_deep(text: bytes, max_depth: int) -> bool:
-    """Whether brackets nest deeper than allowed; strings are skipped only when it matters."""
+    """Whether brackets nest deeper than allowed; looked at closely only when they are many."""
     if text.count(b"[") + text.count(b"{") <= max_depth:
         return False
     depth = 0
-    in_string = escaped = False
-    for byte in text:
-        if in_string:
-            if escaped:
-                escaped = False
-            elif byte == 0x5C:
-                escaped = True
-            elif byte == 0x22:
-                in_string = False
-        elif byte == 0x22:
-            in_string = True
-        elif byte in b"[{":
-            depth += 1
-            if depth > max_depth:
-                return True
-        elif byte in b"]}":
-            depth -= 1
+    for bracket in re.finditer(rb"[\[\]{}]", _STRINGS.sub(b"", text)):
+        depth += 1 if bracket[0] in b"[{" else -1
+        if depth > max_depth:
+            return True
     return False
 
 
