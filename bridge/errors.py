@@ -1,0 +1,110 @@
+"""What can go wrong outside the rules: one small tree of exceptions.
+
+Each has a stable `code` for logs and alerts and the `exit_code` of the command that dies of it.
+Messages say what to do next and name the offending thing; they never hold payloads or secrets.
+What a record does wrong is no exception but a value: a verdict or a refusal.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class BridgeError(Exception):
+    """Base of all. Not raised itself."""
+
+    code: ClassVar[str] = "unexpected"
+    exit_code: ClassVar[int] = 1
+
+
+class ConfigError(BridgeError):
+    """The settings are refused; `problems` holds one line for each, with the key's path."""
+
+    code = "config"
+    exit_code = 2
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class SourceNotConfigured(ConfigError):
+    """State holds open runs of a source that the settings no longer name."""
+
+    code = "source_not_configured"
+
+
+class ClusterError(BridgeError):
+    """The cluster, or what stands on it, is not what the bridge needs."""
+
+    code = "cluster"
+    exit_code = 3
+
+
+class TopicsWrong(ClusterError):
+    """Topics are missing or set up otherwise than needed; says the command that mends it."""
+
+    code = "topics_wrong"
+
+
+class Unreachable(ClusterError):
+    """No broker answered; holds the client's own reason where it logged one."""
+
+    code = "unreachable"
+
+
+class NotAuthorized(ClusterError):
+    """The cluster refused the principal; names the resource and the operation it needs."""
+
+    code = "not_authorized"
+
+
+class StateFormatNewer(ClusterError):
+    """The state topic was written by a later release than this one can read."""
+
+    code = "state_format_newer"
+
+
+class SlotsMismatch(ClusterError):
+    """The number of slots in the settings is not the one the state was written with."""
+
+    code = "slots_mismatch"
+
+
+class PositionLost(ClusterError):
+    """A stored input position is no longer retained; going on would skip records silently."""
+
+    code = "position_lost"
+
+
+class RerouteNotHome(ClusterError):
+    """A rerouted record stands on a partition that is not its thread's home."""
+
+    code = "reroute_not_home"
+
+
+class TransactionError(BridgeError):
+    """A slot's transaction did not commit for sure; its producer must not be used again."""
+
+    code = "transaction"
+
+
+class Fenced(TransactionError):
+    """Another producer took the slot's transactional id, or the broker timed the transaction out.
+
+    Which of the two, only the group tells: look at the membership before reopening.
+    """
+
+    code = "fenced"
+
+
+class OutcomeUnknown(TransactionError):
+    """The deadline passed during a commit: only fencing and restoring tell whether it happened."""
+
+    code = "outcome_unknown"
+
+
+class TransactionFailed(TransactionError):
+    """A send or an abort failed: nothing of the transaction is visible, memory is unchanged."""
+
+    code = "transaction_failed"
