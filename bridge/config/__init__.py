@@ -1,0 +1,30 @@
+"""Settings: a TOML file under the environment, refused at start when anything is wrong.
+
+`load` is the way in. Sections are frozen; durations are milliseconds once read.
+"""
+
+from bridge.config.kafka import KafkaConfig
+from bridge.config.load import find_file, load
+from bridge.config.root import Config
+from bridge.config.sections import ROLES, Http, Limits, Log, Retention, Role, Topics, Worker
+from bridge.config.source import Policy, Source
+from bridge.config.values import format_duration, parse_duration
+
+__all__ = [
+    "ROLES",
+    "Config",
+    "Http",
+    "KafkaConfig",
+    "Limits",
+    "Log",
+    "Policy",
+    "Retention",
+    "Role",
+    "Source",
+    "Topics",
+    "Worker",
+    "find_file",
+    "format_duration",
+    "load",
+    "parse_duration",
+]

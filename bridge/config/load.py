@@ -1,0 +1,132 @@
+"""Settings from a TOML file and the environment: environment over file over default.
+
+Everything wrong is collected and refused at once, each with its key's path.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, SecretStr, ValidationError
+
+from bridge.config import problems
+from bridge.config.root import Config
+from bridge.errors import ConfigError
+
+PREFIX = "BRIDGE_"
+FILE_VARIABLE = "BRIDGE_CONFIG"
+NOT_SETTINGS = (FILE_VARIABLE, "BRIDGE_VECTORS", "BRIDGE_TEST_")
+"""Variables that begin so are no settings: the file's name, and what test suites use."""
+DEFAULT_FILE = Path("bridge.toml")
+
+
+def find_file(named: Path | None, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The settings file: as named, else by BRIDGE_CONFIG, else ./bridge.toml if it is there."""
+    if named is None and environ.get(FILE_VARIABLE):
+        named = Path(environ[FILE_VARIABLE])
+    if named is not None:
+        return named
+    return DEFAULT_FILE if DEFAULT_FILE.exists() else None
+
+
+def load(file: Path | None = None, environ: Mapping[str, str] = os.environ) -> Config:
+    """The settings of `file` (None: no file) under the environment. Raises ConfigError."""
+    raw = _read(file) if file is not None else {}
+    wrong = [_secret_in_file(path) for path in _secrets(raw, Config)]
+    variables: dict[problems.Location, str] = {}
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and not name.startswith(NOT_SETTINGS):
+            location = _locate(name)
+            if location is None:
+                wrong.append(_unknown_variable(name))
+            else:
+                _put(raw, location, environ[name])
+                variables[location] = name
+    try:
+        config = Config.model_validate(raw)
+    except ValidationError as error:
+        wrong += problems.lines(error, Config, variables)
+        raise ConfigError(*wrong) from None
+    if wrong:
+        raise ConfigError(*wrong)
+    return config
+
+
+def variable_names(model: type[BaseModel] = Config, prefix: str = PREFIX) -> Iterator[str]:
+    """Every variable that is a setting."""
+    for key, field in model.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, BaseModel):
+            yield from variable_names(section, f"{prefix}{key.upper()}__")
+        else:
+            yield f"{prefix}{key.upper()}"
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {file} ({error.strerror}); name it by --config") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} is not TOML: {error}") from error
+
+
+def _locate(name: str) -> tuple[str, ...] | None:
+    """The key that a variable sets, None when it is no key."""
+    if name not in set(variable_names()):
+        return None
+    return tuple(name.removeprefix(PREFIX).lower().split("__"))
+
+
+def _put(raw: dict[str, Any], location: tuple[str, ...], text: str) -> None:
+    section: Any = Config
+    for key in location[:-1]:
+        inner = raw.setdefault(key, {})
+        if not isinstance(inner, dict):
+            return  # the file has a plain value where a section belongs: reported as such
+        raw, section = inner, section.model_fields[key].annotation
+    annotation = section.model_fields[location[-1]].annotation
+    raw[location[-1]] = text if _is_text(annotation) else _from_json(text)
+
+
+def _is_text(annotation: Any) -> bool:
+    if isinstance(annotation, str) or annotation in (str, SecretStr, Path):
+        return True
+    return any(_is_text(arg) for arg in get_args(annotation)) and not _is_tuple(annotation)
+
+
+def _is_tuple(annotation: Any) -> bool:
+    return getattr(annotation, "__origin__", None) is tuple
+
+
+def _from_json(text: str) -> Any:
+    """A number, a flag or an array; other text (a duration) stays, and is judged by its field."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _unknown_variable(name: str) -> str:
+    return f"{name}: unknown variable; {problems.allowed(variable_names(), name)}"
+
+
+def _secrets(raw: dict[str, Any], model: type[BaseModel]) -> Iterator[str]:
+    for key, field in model.model_fields.items():
+        if key not in raw:
+            continue
+        inner = problems.nested(field.annotation)
+        if problems.is_secret(field.annotation):
+            yield key
+        elif inner is not None and isinstance(raw[key], dict):
+            yield from (f"{key}.{name}" for name in _secrets(raw[key], inner))
+
+
+def _secret_in_file(path: str) -> str:
+    variable = PREFIX + path.upper().replace(".", "__")
+    return f"{path}: a secret does not belong in the settings file; set {variable}, or {path}_file"

@@ -1,0 +1,150 @@
+"""The smaller sections: topics, HTTP, limits, retention, worker, logs.
+
+Each default stands here once; a number that depends on another says how.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from bridge.config.source import DEFAULT_CLOSED_RETENTION
+from bridge.config.values import DAY, HOUR, MINUTE, SECOND, Count, Duration, Model, TopicName
+from bridge.core import model as core
+
+Role = Literal[
+    "answers",
+    "operations",
+    "approvals",
+    "resume-commands",
+    "answer-verdicts",
+    "dead-letters",
+    "state",
+    "reroute",
+]
+ROLES: tuple[Role, ...] = (
+    "answers",
+    "operations",
+    "approvals",
+    "resume-commands",
+    "answer-verdicts",
+    "dead-letters",
+    "state",
+    "reroute",
+)
+
+
+_RULES = core.Limits()
+
+
+class Topics(Model):
+    """`[topics]`: names are `prefix` and the role, unless set one by one."""
+
+    prefix: Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9._-]*$")] = "bridge."
+    partitions: Annotated[int, Field(strict=True, ge=1, le=1_000)] = 8
+    """The number of slots. Fixed once state is written."""
+    answers: TopicName | None = None
+    operations: TopicName | None = None
+    approvals: TopicName | None = None
+    resume_commands: TopicName | None = None
+    answer_verdicts: TopicName | None = None
+    dead_letters: TopicName | None = None
+    state: TopicName | None = None
+    reroute: TopicName | None = None
+
+    def name(self, role: Role) -> str:
+        """The topic of a role."""
+        own: str | None = getattr(self, role.replace("-", "_"))
+        return own or self.prefix + role
+
+    def names(self) -> dict[Role, str]:
+        """The topic of every role."""
+        return {role: self.name(role) for role in ROLES}
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        names = list(self.names().values())
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two roles share the topic {twice[0]}: each needs one of its own")
+        return self
+
+
+class Http(Model):
+    """`[http]`: metrics and health. Another host than loopback is a decision of the operator."""
+
+    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    port: Annotated[int, Field(strict=True, ge=0, le=65_535)] = 9110
+    """0: any free one, which the log tells."""
+
+
+class Limits(Model):
+    """`[limits]`: bounds, in bytes of JSON text where not said otherwise."""
+
+    interrupts_per_run: Count = _RULES.interrupts_per_run
+    thread_state_bytes: Count = _RULES.thread_state_bytes
+    command_bytes: Count = _RULES.command_bytes
+    payload_bytes: Count = _RULES.payload_bytes
+    schema_bytes: Count = _RULES.schema_bytes
+    record_bytes: Count = _RULES.record_bytes
+    # The standard JSON decoder recurses in C; 200 levels are far from any stack's end.
+    json_depth: Annotated[int, Field(strict=True, ge=4, le=200)] = _RULES.json_depth
+    parked_answers: Count = _RULES.parked_answers
+    carry_bytes: Count = _RULES.carry_bytes
+    cycle_max: Annotated[int, Field(strict=True, ge=1, le=10_000)] = 500
+    """Inputs, timers and tombstones in one transaction."""
+
+    def for_rules(self) -> core.Limits:
+        """The part of them that the rules know."""
+        return core.Limits(**self.model_dump(exclude={"cycle_max"}))
+
+    @model_validator(mode="after")
+    def _nested(self) -> Self:
+        for outer in ("thread_state_bytes", "command_bytes"):
+            if self.payload_bytes > getattr(self, outer):
+                raise ValueError(
+                    f"payload_bytes ({self.payload_bytes}) is above {outer} "
+                    f"({getattr(self, outer)}): no answer of that size could be kept"
+                )
+        return self
+
+
+class Retention(Model):
+    """`[retention]`: how long a closed run is remembered, so that a replay cannot resume it."""
+
+    closed: Duration = DEFAULT_CLOSED_RETENTION
+
+
+class Worker(Model):
+    """`[worker]`: the times of one worker process. Few need to change one."""
+
+    session_timeout: Annotated[Duration, Field(ge=6 * SECOND, le=5 * MINUTE)] = 6 * SECOND
+    """The broker's group.min.session.timeout.ms is 6 s."""
+    transaction_deadline: Duration = 8 * SECOND
+    """Below transaction_timeout: we give up before the broker does."""
+    transaction_timeout: Annotated[Duration, Field(le=15 * MINUTE)] = 15 * SECOND
+    """Readers wait behind a dead worker's transaction for this and up to 10 s more."""
+    reroute_grace: Duration = 2 * SECOND
+    takeover_grace: Duration = 30 * SECOND
+    shutdown_deadline: Duration = 20 * SECOND
+    """Above transaction_deadline: a commit under way may end."""
+    heartbeat: Annotated[Duration, Field(le=6 * DAY)] = HOUR
+    """Below the broker's transactional.id.expiration.ms, 7 d."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        for lower, upper in (
+            ("transaction_deadline", "transaction_timeout"),
+            ("transaction_deadline", "shutdown_deadline"),
+        ):
+            if getattr(self, lower) >= getattr(self, upper):
+                raise ValueError(f"{lower} must be shorter than {upper}")
+        return self
+
+
+class Log(Model):
+    """`[log]`: JSON lines, or plain lines where a person looks on."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "json", "text"] = "auto"
