@@ -48,10 +48,14 @@ def home_of_id(any_id: UUID, slots: int) -> int:
     return (int.from_bytes(any_id.bytes[:4], "big") & 0x7FFFFFFF) % slots
 
 
+@lru_cache(maxsize=8_192)
 def make_id(
     kind: IdKind, source: str, scope: str, thread_id: str, run_id: str, interrupt_id: str = ""
 ) -> str:
-    """A UUIDv8 (RFC 9562): 4 bytes of thread hash, 12 of SHA-256 over the length-prefixed parts."""
+    """A UUIDv8 (RFC 9562): 4 bytes of thread hash, 12 of SHA-256 over the length-prefixed parts.
+
+    Cached because the records of one cycle repeat the same few ids.
+    """
     sha = hashlib.sha256()
     for part in (kind, source, scope, thread_id, run_id, interrupt_id):
         raw = part.encode()

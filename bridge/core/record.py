@@ -1,0 +1,24 @@
+"""A Kafka record as the bridge reads it, stripped of its client.
+
+Protocols and records both read this form, so it stands below them; it never carries a client's
+own types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bridge.core.model import Origin
+
+Header = tuple[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Value, key and headers as they came; the origin is where the producer wrote the record."""
+
+    value: bytes | None
+    key: bytes | None
+    headers: Sequence[Header]
+    origin: Origin

@@ -1,0 +1,138 @@
+"""The `Approval` record: one question of a run, upserted through its life, removed at its end.
+
+Written to a compacted topic under the approval id; the highest revision is the truth.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from bridge.core.ids import make_id
+from bridge.core.model import Item, Question, Run
+from bridge.core.record import Header
+from bridge.records.headers import header_builder
+from bridge.records.instants import optional_rfc3339, rfc3339
+from bridge.records.outgoing import Outgoing
+from bridge.records.wire import Raw, WireOrigin, optional_raw, wire_origin
+
+_headers = header_builder("Approval")
+_encode = msgspec.json.Encoder().encode
+
+
+class WireApproval(msgspec.Struct, omit_defaults=True):
+    """Field for field schemas/approval.avsc; what has a default is left out when absent."""
+
+    approval_id: str
+    revision: int
+    status: str
+    command_id: str
+    kind: str
+    protocol: str
+    source: str
+    scope: str
+    thread_id: str
+    run_id: str
+    interrupt_id: str
+    index: int
+    total: int
+    flags: tuple[str, ...]
+    published_at: str
+    actions: tuple[str, ...]
+    origin: WireOrigin
+    run_outcome: str | None = None
+    reason: str | None = None
+    message: str | None = None
+    tool_call_id: str | None = None
+    response_schema: Raw | None = None
+    metadata: Raw | None = None
+    expires_at: str | None = None
+    expires_at_raw: str | None = None
+    authorize_at: str | None = None
+    answer_id: str | None = None
+    answered_by: str | None = None
+    answered_at: str | None = None
+    closed_at: str | None = None
+    closed_reason: str | None = None
+
+
+def approval_record(run: Run, index: int, trace: tuple[Header, ...] = ()) -> Outgoing:
+    """The upsert of `run.items[index]` as it stands now; `trace` goes on behind its headers."""
+    item = run.items[index]
+    approval_id = approval_id_of(run, item.question)
+    return Outgoing(
+        topic="approvals",
+        key=approval_id.encode(),
+        value=_encode(_approval(run, index, item, approval_id)),
+        headers=_headers(f"{approval_id}:{item.revision}") + trace,
+    )
+
+
+def forget_records(run: Run) -> tuple[Outgoing, ...]:
+    """One tombstone for each approval of a run that is no longer remembered."""
+    return tuple(
+        Outgoing("approvals", approval_id_of(run, item.question).encode(), None)
+        for item in run.items
+    )
+
+
+def approval_id_of(run: Run, question: Question) -> str:
+    """The id under which this question of the run is published."""
+    thread = run.thread
+    return make_id(
+        "approval",
+        thread.source,
+        thread.scope,
+        thread.thread_id,
+        run.run_id,
+        question.interrupt_id,
+    )
+
+
+def command_id_of(run: Run) -> str:
+    """The id of the one resume command that this run may get."""
+    thread = run.thread
+    return make_id("command", thread.source, thread.scope, thread.thread_id, run.run_id)
+
+
+def _approval(run: Run, index: int, item: Item, approval_id: str) -> WireApproval:
+    question, answer, thread = item.question, item.answer, run.thread
+    return WireApproval(
+        approval_id=approval_id,
+        revision=item.revision,
+        status=item.status,
+        command_id=command_id_of(run),
+        kind=question.kind,
+        protocol=run.protocol,
+        source=thread.source,
+        scope=thread.scope,
+        thread_id=thread.thread_id,
+        run_id=run.run_id,
+        interrupt_id=question.interrupt_id,
+        index=index,
+        total=len(run.items),
+        flags=_flags(question.flags, item.flags),
+        published_at=rfc3339(run.published_at),
+        actions=question.actions,
+        origin=wire_origin(run.origin),
+        run_outcome=run.outcome,
+        reason=question.reason,
+        message=question.message,
+        tool_call_id=question.tool_call_id,
+        response_schema=optional_raw(question.response_schema),
+        metadata=optional_raw(question.metadata),
+        expires_at=optional_rfc3339(item.expires_at),
+        expires_at_raw=question.expires_at_raw,
+        authorize_at=question.authorize_at,
+        answer_id=answer.answer_id if answer else None,
+        answered_by=answer.answered_by if answer else None,
+        answered_at=rfc3339(answer.answered_at) if answer else None,
+        closed_at=optional_rfc3339(item.closed_at),
+        closed_reason=item.closed_reason,
+    )
+
+
+def _flags(asked: tuple[str, ...], grown: tuple[str, ...]) -> tuple[str, ...]:
+    """Flags the question came with, then those it got since; each once."""
+    if not asked:
+        return grown
+    return asked + tuple(flag for flag in grown if flag not in asked)

@@ -1,0 +1,127 @@
+"""The `ResumeCommand` record: the one order to continue a run, with all its answers.
+
+The entries stand in the order of the run's interrupts, and the native body is ready to send.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from bridge.core.ids import make_id
+from bridge.core.model import AcceptedAnswer, Item, Native, Resume, Run
+from bridge.core.record import Header
+from bridge.records.approval import approval_id_of, command_id_of
+from bridge.records.headers import header_builder
+from bridge.records.instants import optional_rfc3339, rfc3339
+from bridge.records.outgoing import Outgoing
+from bridge.records.wire import Raw, WireOrigin, optional_raw, wire_origin
+
+_headers = header_builder("ResumeCommand")
+_encode = msgspec.json.Encoder().encode
+
+
+class WireEntry(msgspec.Struct, omit_defaults=True):
+    """How one interrupt of the run ended; `cancelled` is also what expired and lapsed ones say."""
+
+    interrupt_id: str
+    approval_id: str
+    status: str
+    closed_reason: str
+    payload: Raw | None = None
+    metadata: Raw | None = None
+    answered_by: str | None = None
+    answered_at: str | None = None
+
+
+class WireNative(msgspec.Struct, omit_defaults=True):
+    """What an executor sends. `headers` and `notes` are there even when they are empty."""
+
+    method: str
+    headers: dict[str, str]
+    body: Raw
+    notes: tuple[str, ...]
+    endpoint: str | None = None
+
+
+class WireCommand(msgspec.Struct, omit_defaults=True):
+    """Field for field schemas/resume_command.avsc."""
+
+    command_id: str
+    protocol: str
+    source: str
+    scope: str
+    thread_id: str
+    run_id: str
+    resume_run_id: str
+    entries: tuple[WireEntry, ...]
+    completed_by: str
+    native: WireNative
+    issued_at: str
+    origin: WireOrigin
+    deliver_by: str | None = None
+
+
+def command_record(resume: Resume, trace: tuple[Header, ...] = ()) -> Outgoing:
+    """The command, keyed by thread like the events it follows."""
+    command = _command(resume)
+    return Outgoing(
+        topic="resume-commands",
+        key=command.thread_id.encode(),
+        value=_encode(command),
+        headers=_headers(command.command_id) + trace,
+    )
+
+
+def delivered_answer(item: Item) -> AcceptedAnswer | None:
+    """The answer that the agent gets for this item; None where the wire says `cancelled` anyway.
+
+    An accepted answer that lapsed, or whose siblings were abandoned, is not delivered.
+    """
+    counts = item.closed_reason in {None, "answered", "cancelled"}
+    return item.answer if counts else None
+
+
+def _command(resume: Resume) -> WireCommand:
+    run, thread = resume.run, resume.run.thread
+    return WireCommand(
+        command_id=command_id_of(run),
+        protocol=run.protocol,
+        source=thread.source,
+        scope=thread.scope,
+        thread_id=thread.thread_id,
+        run_id=run.run_id,
+        resume_run_id=make_id(
+            "resume-run", thread.source, thread.scope, thread.thread_id, run.run_id
+        ),
+        entries=tuple(_entry(run, item) for item in run.items),
+        completed_by=resume.completed_by,
+        native=_native(resume.native),
+        issued_at=rfc3339(resume.issued_at),
+        origin=wire_origin(run.origin),
+        deliver_by=optional_rfc3339(resume.deliver_by),
+    )
+
+
+def _entry(run: Run, item: Item) -> WireEntry:
+    answer = delivered_answer(item)
+    status = answer.status if answer else "cancelled"
+    return WireEntry(
+        interrupt_id=item.question.interrupt_id,
+        approval_id=approval_id_of(run, item.question),
+        status=status,
+        closed_reason=item.closed_reason or ("answered" if status == "resolved" else "cancelled"),
+        payload=optional_raw(answer.payload) if answer and status == "resolved" else None,
+        metadata=optional_raw(answer.metadata) if answer else None,
+        answered_by=answer.answered_by if answer else None,
+        answered_at=rfc3339(answer.answered_at) if answer else None,
+    )
+
+
+def _native(native: Native) -> WireNative:
+    return WireNative(
+        method=native.method,
+        headers=dict(native.headers),
+        body=Raw(native.body),
+        notes=native.notes,
+        endpoint=native.endpoint,
+    )
