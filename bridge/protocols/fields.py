@@ -1,0 +1,101 @@
+"""Reading members of a parsed JSON object leniently, with a JSON Pointer for what can't be read.
+
+Shared by the protocols whose producers write both camelCase and snake_case, and null for absent.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from bridge.core.model import Reason, Refusal
+
+
+class Unreadable(Exception):
+    """Carries the refusal of a record up to the reader's one exit; never leaves the module tree."""
+
+    def __init__(self, reason: Reason, pointer: str, detail: str) -> None:
+        super().__init__(detail)
+        self.refusal = Refusal(reason, detail, pointer)
+
+
+class Fields:
+    """The members of one JSON object. Null is absent; both are noted in `seen` where forgiven."""
+
+    __slots__ = ("_members", "_pointer", "_seen")
+
+    def __init__(self, value: Any, pointer: str, seen: set[str]) -> None:
+        if not isinstance(value, dict):
+            raise Unreadable("malformed", pointer, "must be an object")
+        self._members: dict[str, Any] = value
+        self._pointer = pointer
+        self._seen = seen
+
+    def find(self, name: str) -> tuple[str, Any]:
+        """(JSON Pointer, value or None) of a member by its camelCase name, or its snake_case one.
+
+        Where an object holds both, the camelCase one counts, as in the Python SDK.
+        """
+        written = name
+        if name not in self._members and (snake := snake_case(name)) in self._members:
+            written = snake
+            self._seen.add("snake_case")
+        value = self._members.get(written)
+        if value is None and written in self._members:
+            self._seen.add("null_field")
+        return f"{self._pointer}/{written}", value
+
+    def text(self, name: str) -> str | None:
+        pointer, value = self.find(name)
+        if value is None or isinstance(value, str):
+            return value
+        raise Unreadable("malformed", pointer, "must be a string")
+
+    def required_text(self, name: str) -> str:
+        value = self.text(name)
+        if value is None:
+            raise Unreadable("malformed", f"{self._pointer}/{name}", "must be a string")
+        return value
+
+    def object(self, name: str) -> dict[str, Any] | None:
+        pointer, value = self.find(name)
+        if value is None or isinstance(value, dict):
+            return value
+        raise Unreadable("malformed", pointer, "must be an object")
+
+    def array(self, name: str) -> tuple[str, list[Any]]:
+        """(JSON Pointer, items); absent reads as empty."""
+        pointer, value = self.find(name)
+        if value is None:
+            return pointer, []
+        if not isinstance(value, list):
+            raise Unreadable("malformed", pointer, "must be an array")
+        return pointer, value
+
+    def texts(self, name: str) -> list[str]:
+        """An array of strings; absent reads as empty."""
+        pointer, values = self.array(name)
+        for index, value in enumerate(values):
+            if not isinstance(value, str):
+                raise Unreadable("malformed", f"{pointer}/{index}", "must be a string")
+        return values
+
+    def check_integer(self, name: str, minimum: int | None = None) -> None:
+        """Whole numbers only, however written: 5 and 5.0, not 5.5, not "5"."""
+        pointer, value = self.find(name)
+        if value is None:
+            return
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if isinstance(value, Decimal):
+            whole = value == value.to_integral_value()
+        if not whole:
+            raise Unreadable("malformed", pointer, "must be an integer")
+        if minimum is not None and value < minimum:
+            raise Unreadable("malformed", pointer, f"must be at least {minimum}")
+
+
+@lru_cache(maxsize=256)  # names come from the protocols' code, never from a record
+def snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda match: f"_{match[0].lower()}", name)
