@@ -1,0 +1,231 @@
+"""The one place that touches private parts of aiokafka 0.14.0: hard kills, its fetcher's reading of
+markers, its back-off, its log. Nothing here knows of slots or records; the pin in pyproject holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import aiokafka
+import aiokafka.producer.sender as aiokafka_sender
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.consumer.fetcher import PartitionRecords
+from aiokafka.record.control_record import ABORT_MARKER, ControlRecord
+
+from bridge.errors import BridgeError
+
+PINNED = "0.14.0"
+
+# R12: Kafka answers CONCURRENT_TRANSACTIONS to AddPartitions until the markers of the transaction
+# before are written, which takes 1-5 ms. Waiting 20 ms, as the client does, caps a slot at about
+# 50 transactions/s.
+TRANSACTION_BACKOFF = 0.004
+
+# The client adds record counts to a signed 32-bit sequence and wraps it to negative numbers, which
+# the broker refuses. Half of the range leaves a day at 10,000 records/s to retire the producer in.
+RETIRE_AT_SEQUENCE = 2**30
+
+
+class UnsupportedClient(BridgeError):
+    """The interpreter or the installed aiokafka is not one these patches were proved on."""
+
+    code = "unsupported_client"
+
+
+def prepare() -> None:
+    """Check the interpreter and the pin, then apply every patch. Repeating it changes nothing."""
+    require_supported(asserts_on=__debug__, version=aiokafka.__version__)
+    PartitionRecords._contains_abort_marker = _contains_abort_marker
+    aiokafka_sender.BACKOFF_OVERRIDE = TRANSACTION_BACKOFF
+    aiokafka_sender.log.addFilter(_expected_retries)
+    _reason_handler.attach()
+
+
+def require_supported(*, asserts_on: bool, version: str) -> None:
+    """Raise UnsupportedClient under `python -O` or with another aiokafka."""
+    if not asserts_on:
+        raise UnsupportedClient(
+            "Run without -O and PYTHONOPTIMIZE: aiokafka keeps its transaction states with assert."
+        )
+    if version != PINNED:
+        raise UnsupportedClient(f"Install aiokafka=={PINNED}; found {version}.")
+
+
+# --- What the fetcher makes of markers ---------------------------------------------------------
+
+
+def _contains_abort_marker(_records: PartitionRecords, batch: Any) -> bool:
+    """R2: an empty control batch is no abort marker.
+
+    The cleaner empties the last marker of a producer id after `delete.retention.ms`. The client's
+    own check raises for it, at the same position, for ever; Java's consumer reads it as here.
+    """
+    record = next(batch, None)
+    return record is not None and ControlRecord.parse(record.key) == ABORT_MARKER
+
+
+# --- What the log says -------------------------------------------------------------------------
+
+
+class _ExpectedRetries(logging.Filter):
+    """R12: drops "NotEnoughReplicas, retrying" of produce requests, and counts it.
+
+    A broker with transaction.version 2 verifies each first write of an older client's transaction
+    and answers so until it has; the client's retry is part of the normal course.
+    """
+
+    count = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        message = str(record.msg)
+        if not message.startswith("Got error produce response on topic-partition"):
+            return True
+        if "NotEnoughReplicas" not in record.getMessage():
+            return True
+        self.count += 1
+        return False
+
+
+_expected_retries = _ExpectedRetries()
+
+
+def muted_retries() -> int:
+    """How many expected retries of produce requests were kept out of the log so far."""
+    return _expected_retries.count
+
+
+_reasons: ContextVar[list[str] | None] = ContextVar("aiokafka_reasons", default=None)
+
+
+class _ReasonHandler(logging.Handler):
+    """Hands each warning of aiokafka to the start it belongs to.
+
+    Tasks inherit the context of the start that made them, so starts side by side don't mix.
+    """
+
+    def attach(self) -> None:
+        logging.getLogger("aiokafka").addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        reasons = _reasons.get()
+        if reasons is not None:
+            reasons.append(record.getMessage())
+
+
+_reason_handler = _ReasonHandler(level=logging.WARNING)
+
+
+@contextmanager
+def captured_reasons() -> Iterator[list[str]]:
+    """R16: what aiokafka logs as warning or worse inside, in order.
+
+    Every security failure reaches the caller as "Unable to bootstrap"; the reason is only logged.
+    """
+    reasons: list[str] = []
+    token = _reasons.set(reasons)
+    try:
+        yield reasons
+    finally:
+        _reasons.reset(token)
+
+
+# --- Producers ---------------------------------------------------------------------------------
+
+
+def highest_sequence(producer: AIOKafkaProducer) -> int:
+    """The largest sequence number this producer used on any partition; negative after a wrap."""
+    sequences: Mapping[Any, int] = producer._txn_manager._sequence_numbers
+    return min(sequences.values()) if _wrapped(sequences) else max(sequences.values(), default=0)
+
+
+def _wrapped(sequences: Mapping[Any, int]) -> bool:
+    return any(number < 0 for number in sequences.values())
+
+
+async def kill_producer(producer: AIOKafkaProducer, within: float) -> None:
+    """R5: end every task and connection of the producer in at most `within` seconds.
+
+    Nothing is flushed, aborted or retried, and no task outlives the call unless it swallows three
+    cancellations. `stop()` would wait for as long as the broker is away and a batch is unsent.
+    """
+    producer._closed = True  # the producer's finalizer warns of unclosed ones
+    manager, accumulator = producer._txn_manager, producer._message_accumulator
+    accumulator._closed = True
+    await _end(within, producer.client, producer._sender, accumulator)
+    batches = [batch for queue in accumulator._batches.values() for batch in queue]
+    for batch in (*batches, *accumulator._pending_batches):
+        _retrieve(batch.future)
+        _retrieve(batch._drain_waiter)
+    if manager is not None:
+        _retrieve(manager._transaction_waiter)
+
+
+async def kill_consumer(consumer: AIOKafkaConsumer, within: float) -> None:
+    """End every task and connection of the consumer in at most `within` seconds.
+
+    A member of a group is not announced as leaving: the broker notices at the session timeout.
+    """
+    consumer._closed = True
+    owners = (consumer._fetcher, consumer._coordinator, consumer._subscription)
+    await _end(within, consumer._client, *(owner for owner in owners if owner is not None))
+
+
+async def _end(within: float, client: Any, *owners: object) -> None:
+    deadline = time.monotonic() + within
+    connections = list(client._conns.values())
+    client._conns.clear()
+    for connection in connections:
+        if connection._writer is not None:
+            # close() alone first waits until a stopped broker has read what is buffered
+            connection._writer.transport.abort()
+        connection._on_close_cb = None  # it would wake the metadata task for a new connection
+        connection.close()
+    await _cancel(deadline, (client, *owners))
+    client._sync_task = None
+    closed = [connection._closed_fut for connection in connections]
+    if closed:
+        await asyncio.wait(closed, timeout=max(0.0, deadline - time.monotonic()))
+
+
+async def _cancel(deadline: float, owners: tuple[object, ...]) -> None:
+    """Cancel the owners' tasks; again where one waits for a child when it is cancelled."""
+    for _ in range(3):
+        tasks = _tasks_of(owners)
+        if not tasks:
+            return
+        for task in tasks:
+            task.cancel()
+        remaining = deadline - time.monotonic()
+        done, _ = await asyncio.wait(tasks, timeout=max(0.0, remaining / 2))
+        for task in done:
+            _retrieve(task)
+
+
+def _tasks_of(owners: tuple[object, ...]) -> list[asyncio.Task[Any]]:
+    """The running tasks whose coroutine is a method of one of the owners.
+
+    The client keeps its child tasks in local variables of its coroutines, so there is no list.
+    """
+    current = asyncio.current_task()
+    return [
+        task
+        for task in asyncio.all_tasks()
+        if task is not current and any(_self_of(task) is owner for owner in owners)
+    ]
+
+
+def _self_of(task: asyncio.Task[Any]) -> object:
+    frame = getattr(task.get_coro(), "cr_frame", None)
+    return frame.f_locals.get("self") if frame is not None else None
+
+
+def _retrieve(future: asyncio.Future[Any] | None) -> None:
+    """Read an exception nobody waits for any more; asyncio reports unread ones as a fault."""
+    if future is not None and future.done() and not future.cancelled():
+        future.exception()

@@ -1,0 +1,248 @@
+"""A slot's transactional producer: one call writes one transaction, wholly or not at all.
+It keeps no records and retries nothing: after any failure it is dead, and the slot opens a new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Literal, get_args
+
+from aiokafka.errors import (
+    InvalidProducerEpoch,
+    ProducerFenced,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+)
+from aiokafka.producer.message_accumulator import BatchBuilder
+from aiokafka.structs import RecordMetadata, TopicPartition
+
+from bridge.core.model import Millis
+from bridge.errors import (
+    BridgeError,
+    ClusterError,
+    Fenced,
+    NotAuthorized,
+    OutcomeUnknown,
+    TopicsWrong,
+    TransactionError,
+    TransactionFailed,
+)
+from bridge.kafka.aiokafka_internals import RETIRE_AT_SEQUENCE, highest_sequence
+from bridge.kafka.clients import (
+    REQUEST_TIMEOUT,
+    START_DEADLINE,
+    TRANSACTION_DEADLINE,
+    ClientSettings,
+    kill,
+    make_producer,
+    start_producer,
+)
+from bridge.records.outgoing import Outgoing, Role
+
+Life = Literal["new", "ready", "busy", "dead"]
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """Where the transaction's last state record stands, and when the broker stamped it.
+
+    Both None where it held no state record; the timestamp also where its topic is not stamped
+    with LogAppendTime.
+    """
+
+    offset: int | None
+    timestamp: Millis | None
+
+
+class SlotProducer:
+    """The producer of one slot; its epoch is the lease on the slot that counts."""
+
+    def __init__(
+        self,
+        client: ClientSettings,
+        transactional_id: str,
+        slot: int,
+        topics: Mapping[str, str],
+        *,
+        deadline: float = TRANSACTION_DEADLINE,
+    ) -> None:
+        """`topics` gives topic names by role; `deadline` (seconds) bounds each transaction."""
+        self.transactional_id = transactional_id
+        self.life: Life = "new"
+        self._producer = make_producer(client, transactional_id)
+        self._slot = slot
+        self._topics = {role: topics[role] for role in get_args(Role)}
+        self._deadline = deadline
+
+    async def start(self, within: float = START_DEADLINE) -> None:
+        """Fence the predecessor and settle its open transaction (R1: read nothing before this).
+
+        Raises Unreachable, NotAuthorized, TopicsWrong or ClusterError; the producer is dead then.
+        """
+        self.life = "busy"
+        try:
+            await start_producer(self._producer, within)
+            async with asyncio.timeout(within):
+                await self._learn_partitions()
+        except BaseException as error:
+            await self.kill()
+            if isinstance(error, BridgeError) or not isinstance(error, Exception):
+                raise
+            raise self._start_error(error) from error
+        self.life = "ready"
+
+    async def commit(self, outgoing: Sequence[Outgoing]) -> Committed:
+        """Write all records in one transaction and return once it is committed.
+
+        Raises Fenced, OutcomeUnknown or TransactionFailed; the producer is dead then, and what
+        memory holds may only change through a restore by the next owner of the slot.
+        """
+        if not outgoing:
+            # R10: the client commits an empty transaction locally, so a fenced producer gets OK
+            raise ValueError("A transaction needs a record; send the position as a heartbeat.")
+        self._enter()
+        asked = False
+        try:
+            async with asyncio.timeout(self._deadline):  # R5: one deadline for all steps
+                await self._producer.begin_transaction()
+                acknowledged = await self._send(outgoing)
+                asked = True
+                await self._producer.commit_transaction()
+        except BaseException as error:  # R6, R7: whatever it was, nothing is aborted or repeated
+            await self.kill()
+            if not isinstance(error, Exception):
+                raise
+            raise self._failure(error, asked) from error
+        self.life = "ready"
+        return self._committed(acknowledged)
+
+    async def close(self, within: float = REQUEST_TIMEOUT) -> None:
+        """Close the connections between transactions; a producer in any other state is killed."""
+        if self.life == "ready":
+            self.life = "dead"
+            try:
+                async with asyncio.timeout(within):
+                    await self._producer.stop()
+            except TimeoutError:
+                await self.kill()
+        else:
+            await self.kill()
+
+    async def kill(self) -> None:
+        """End tasks and connections at once. An open transaction is left to whoever fences it."""
+        self.life = "dead"
+        await kill(self._producer)
+
+    def _enter(self) -> None:
+        if self.life != "ready":
+            raise TransactionFailed(
+                f"The producer {self.transactional_id} is {self.life}: open the slot again."
+            )
+        highest = highest_sequence(self._producer)
+        if highest < 0 or highest >= RETIRE_AT_SEQUENCE:
+            raise TransactionFailed(
+                f"The producer {self.transactional_id} has used its sequence numbers up: "
+                "open the slot again."
+            )
+        self.life = "busy"
+
+    async def _send(self, outgoing: Sequence[Outgoing]) -> list[tuple[_Batch, RecordMetadata]]:
+        batches = self._batches(outgoing)
+        # Without a pause in between, so that all partitions share one AddPartitions request
+        futures = [
+            await self._producer.send_batch(
+                batch.builder, batch.partition.topic, partition=batch.partition.partition
+            )
+            for batch in batches
+        ]
+        # R4: a failed batch fails its future only; a commit would publish all the others
+        results = await asyncio.gather(*futures, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+        return list(zip(batches, results, strict=True))
+
+    def _batches(self, outgoing: Sequence[Outgoing]) -> list[_Batch]:
+        """Whole batches by partition: 1-3 us a record where `send()` takes 7-11.
+
+        The first batches of all partitions come first: a partition's next one has to wait until
+        the one before is on its way.
+        """
+        built: dict[TopicPartition, list[_Batch]] = {}
+        for record in outgoing:
+            partition = self._slot if record.partition is None else record.partition
+            target = TopicPartition(self._topics[record.topic], partition)
+            mine = built.setdefault(target, [])
+            if not mine or not mine[-1].append(record):
+                mine.append(_Batch(target, self._producer.create_batch()))
+                mine[-1].append(record)  # the first record of a batch may have any size
+        return [batch for turn in zip_longest(*built.values()) for batch in turn if batch]
+
+    def _committed(self, acknowledged: list[tuple[_Batch, RecordMetadata]]) -> Committed:
+        state = TopicPartition(self._topics["state"], self._slot)
+        for batch, metadata in reversed(acknowledged):
+            if batch.partition == state:
+                return Committed(
+                    offset=metadata.offset + batch.builder.record_count() - 1,
+                    timestamp=metadata.timestamp if metadata.timestamp >= 0 else None,
+                )
+        return Committed(None, None)
+
+    async def _learn_partitions(self) -> None:
+        """Load the topics' metadata now: later it would be a round trip inside a transaction."""
+        names = list(self._topics.values())
+        counts = await asyncio.gather(*(self._producer.partitions_for(name) for name in names))
+        for name, partitions in zip(names, counts, strict=True):
+            if self._slot not in partitions:
+                raise TopicsWrong(
+                    f"{name} has no partition {self._slot}. Run: interrupt-bridge topics check"
+                )
+
+    def _start_error(self, error: Exception) -> BridgeError:
+        if isinstance(error, TopicAuthorizationFailedError):
+            return NotAuthorized(f"Grant the principal WRITE on the topics: {error}")
+        if isinstance(error, UnknownTopicOrPartitionError):
+            return TopicsWrong("A topic is missing. Run: interrupt-bridge topics check")
+        return ClusterError(f"The producer {self.transactional_id} could not start: {error!r}")
+
+    def _failure(self, error: Exception, asked: bool) -> TransactionError:
+        cause = f"{self.transactional_id}: {error!r}"
+        if _is_fencing(error):
+            return Fenced(f"Look at the group membership before reopening the slot. {cause}")
+        if asked:
+            return OutcomeUnknown(f"Open the slot again and restore to learn it. {cause}")
+        if isinstance(error, TimeoutError):
+            cause = f"{self.transactional_id}: no answer within {self._deadline:g} s"
+        return TransactionFailed(f"Nothing was written; open the slot again. {cause}")
+
+
+class _Batch:
+    """A batch for one partition, open until it is full."""
+
+    __slots__ = ("builder", "partition")
+
+    def __init__(self, partition: TopicPartition, builder: BatchBuilder) -> None:
+        self.partition = partition
+        self.builder = builder
+
+    def append(self, record: Outgoing) -> bool:
+        """Whether the record found room."""
+        appended = self.builder.append(
+            timestamp=record.timestamp,
+            key=record.key,
+            value=record.value,
+            headers=list(record.headers),
+        )
+        return appended is not None
+
+
+def _is_fencing(error: BaseException | None) -> bool:
+    """Whether the broker refused the epoch; the client wraps what its sender raised."""
+    while error is not None:
+        if isinstance(error, ProducerFenced | InvalidProducerEpoch):
+            return True
+        error = error.__cause__
+    return False
