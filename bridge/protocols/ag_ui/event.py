@@ -1,0 +1,121 @@
+"""One AG-UI event before anybody knows whether it matters: its type, found cheaply.
+
+Most events of a topic are none of ours; they are looked at by their `type` and read past.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import msgspec
+
+from bridge.core import json_text
+from bridge.core.json_text import JsonError
+from bridge.core.model import Counted, Limits, Refusal, ThreadKey
+from bridge.protocols.fields import Fields, Unreadable
+from bridge.protocols.interface import Reading, Record
+
+NAME: Final = "ag-ui"
+
+INPUT_TYPES: Final = frozenset({"RUN_STARTED", "RUN_FINISHED", "RUN_ERROR"})
+
+# Read past without a word. A type that stands nowhere here is read past too, and counted.
+_FAMILIES = {
+    "TEXT_MESSAGE": ("START", "CONTENT", "END", "CHUNK"),
+    "THINKING": ("START", "END"),
+    "THINKING_TEXT_MESSAGE": ("START", "CONTENT", "END"),
+    "REASONING": ("START", "END", "ENCRYPTED_VALUE"),
+    "REASONING_MESSAGE": ("START", "CONTENT", "END", "CHUNK"),
+    "TOOL_CALL": ("START", "ARGS", "END", "CHUNK", "RESULT"),
+    "STATE": ("SNAPSHOT", "DELTA"),
+    "MESSAGES": ("SNAPSHOT",),
+    "ACTIVITY": ("SNAPSHOT", "DELTA"),
+    "STEP": ("STARTED", "FINISHED"),
+    "SUBAGENT": ("STARTED", "FINISHED", "ERROR"),
+}
+OTHER_TYPES: Final = frozenset(
+    {f"{family}_{step}" for family, steps in _FAMILIES.items() for step in steps} | {"RAW"}
+)
+
+
+class Event:
+    """One event on its way through the reader: where it came from, what was forgiven in it."""
+
+    __slots__ = ("limits", "record", "seen", "source", "value")
+
+    def __init__(self, value: bytes, record: Record, source: str, limits: Limits) -> None:
+        self.value = value
+        self.record = record
+        self.source = source
+        self.limits = limits
+        self.seen: set[str] = set()
+
+    def strictly(self) -> Fields:
+        """The whole event, held to every rule of strict JSON."""
+        return Fields(json_text.read(self.value, self.limits.json_depth), "", self.seen)
+
+    def thread(self, thread_id: str) -> ThreadKey:
+        return ThreadKey(self.source, "", thread_id)
+
+    def refused(self, refusal: Refusal) -> Reading:
+        return Reading(refusal=refusal, counts=self.counts())
+
+    def counts(self) -> tuple[Counted, ...]:
+        """Each thing once per event, in a fixed order."""
+        return tuple(
+            Counted("unattributable_total")
+            if kind == "unattributable"
+            else Counted("lenient_total", kind)
+            for kind in sorted(self.seen)
+        )
+
+
+class Peek(msgspec.Struct):
+    """All that is needed to see that an event is none of ours."""
+
+    type: str
+    name: msgspec.Raw = msgspec.Raw()
+
+
+_PEEK = msgspec.json.Decoder(Peek)
+
+
+def peek(event: Event) -> Peek:
+    """The event's type and name, at less than the price of parsing it.
+
+    Raises JsonError or Unreadable where the value is no JSON object with a type.
+    """
+    try:
+        return _PEEK.decode(event.value)
+    except (msgspec.DecodeError, RecursionError):
+        return _peek_odd_text(event)
+
+
+def _peek_odd_text(event: Event) -> Peek:
+    """The type in text that the fast decoder refuses, or what is wrong with that text.
+
+    Streams cut emoji into lone surrogates and Python writes NaN into snapshots: neither matters in
+    an event that nobody here reads.
+    """
+    broken: JsonError | None = None
+    try:
+        members = json_text.read(event.value, event.limits.json_depth)
+    except JsonError as error:
+        broken, members = error, _loosely(event.value)
+    kind = members.get("type") if isinstance(members, dict) else None
+    if isinstance(kind, str) and (broken is None or kind not in INPUT_TYPES):
+        return Peek(kind, msgspec.Raw(json.dumps(members.get("name")).encode()))
+    if broken is not None:
+        raise broken
+    if isinstance(members, dict):
+        raise Unreadable("malformed", "/type", "must be a string")
+    raise Unreadable("malformed", "", "must be an object")
+
+
+def _loosely(value: bytes) -> Any:
+    """The value for a standard parser without our rules; None where it is no JSON at all."""
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None

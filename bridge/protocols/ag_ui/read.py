@@ -1,0 +1,120 @@
+"""AG-UI events to core inputs: which run ended with which questions, and who went on.
+
+Nothing is inferred from the order of records, and nothing is remembered between them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from bridge.core.json_text import JsonError
+from bridge.core.model import Input, Limits, MovedOn, Reason, Refusal, RunFailed
+from bridge.protocols.ag_ui.event import OTHER_TYPES, Event, Peek, peek
+from bridge.protocols.ag_ui.finished import run_finished
+from bridge.protocols.fields import Fields, Unreadable
+from bridge.protocols.interface import Reading, Record
+
+_NOTHING = Reading()
+
+
+def read(record: Record, source: str, limits: Limits) -> Reading:
+    """What one event means. Strict JSON is asked only of events that become inputs."""
+    value = record.value
+    if not value:
+        return Reading(refusal=Refusal("empty", "the value is empty"))
+    if len(value) > limits.record_bytes:
+        return Reading(refusal=Refusal("too_large", f"larger than {limits.record_bytes} bytes"))
+    event = Event(value, record, source, limits)
+    try:
+        seen = peek(event)
+        if seen.type in OTHER_TYPES:
+            return _NOTHING
+        inputs = _read_known(seen, event)
+    except JsonError as error:
+        return event.refused(Refusal(cast(Reason, error.code), str(error)))
+    except Unreadable as error:
+        return event.refused(error.refusal)
+    return Reading(inputs, counts=event.counts())
+
+
+def _read_known(seen: Peek, event: Event) -> tuple[Input, ...]:
+    reader = _READERS.get(seen.type)
+    if reader is not None:
+        return reader(event)
+    if seen.type == "CUSTOM":
+        if bytes(seen.name) == b'"on_interrupt"':
+            event.seen.add("custom_on_interrupt")
+    elif re.sub(r"[\W_]", "", seen.type).casefold() == "runfinished":
+        # A misspelt end of a run could hide an interrupt: it is never taken for something else.
+        raise Unreadable("malformed", "/type", "spells RUN_FINISHED in another way")
+    else:
+        event.seen.add("unknown_type")
+    return ()
+
+
+def _run_started(event: Event) -> tuple[Input, ...]:
+    """Whoever starts a run may be continuing the interrupted one.
+
+    `covers` is what its resume list names. Without a list it is empty, which closes nothing, since
+    an open run has at least one open interrupt; the start of our own resume is still confirmed.
+    """
+    fields = event.strictly()
+    thread_id, run_id = fields.required_text("threadId"), fields.required_text("runId")
+    fields.check_integer("timestamp")
+    covers: tuple[str, ...] = ()
+    pointer, given = fields.find("input")
+    if given is not None:
+        covers = _resumed_ids(Fields(given, pointer, event.seen), event.seen)
+    origin = event.record.origin
+    return (
+        MovedOn(
+            event.thread(thread_id),
+            "resumed_elsewhere",
+            origin.timestamp,
+            origin,
+            by_run=run_id,
+            covers=covers,
+        ),
+    )
+
+
+def _resumed_ids(given: Fields, seen: set[str]) -> tuple[str, ...]:
+    pointer, entries = given.array("resume")
+    ids = []
+    for index, value in enumerate(entries):
+        entry = Fields(value, f"{pointer}/{index}", seen)
+        ids.append(entry.required_text("interruptId"))
+        if entry.text("status") not in {"resolved", "cancelled"}:
+            raise Unreadable("malformed", f"{pointer}/{index}/status", "resolved or cancelled")
+        entry.object("metadata")
+    return tuple(ids)
+
+
+def _run_error(event: Event) -> tuple[Input, ...]:
+    """A RUN_ERROR names no run: it belongs to the thread the record's key names, or to nobody."""
+    fields = event.strictly()
+    fields.required_text("message")
+    fields.text("code")
+    fields.check_integer("timestamp")
+    thread_id = fields.text("threadId") or _as_text(event.record.key)
+    if not thread_id:
+        event.seen.add("unattributable")
+        return ()
+    origin = event.record.origin
+    return (RunFailed(event.thread(thread_id), origin.timestamp, origin),)
+
+
+def _as_text(key: bytes | None) -> str | None:
+    try:
+        return None if key is None else key.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+_READERS: Mapping[str, Callable[[Event], tuple[Input, ...]]] = {
+    "RUN_FINISHED": run_finished,
+    "RUN_STARTED": _run_started,
+    "RUN_ERROR": _run_error,
+}
