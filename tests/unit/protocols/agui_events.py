@@ -1,0 +1,69 @@
+"""Builders of AG-UI events, and the recorded vectors they are compared with."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge.core.model import Interrupted, Limits, Origin
+from bridge.protocols import PROTOCOLS
+from bridge.protocols.interface import Reading, Record
+
+AG_UI = PROTOCOLS["ag-ui"]
+ORIGIN = Origin("agents.run-finished", 3, 41, 1_790_337_600_000)
+ASK = {"id": "i-1", "reason": "tool_call"}
+
+
+def read(
+    event: Any, key: bytes | None = b"t-1", limits: Limits | None = None, source: str = "support"
+) -> Reading:
+    """The reading of an event given as text, bytes or a value."""
+    if isinstance(event, str):
+        event = event.encode()
+    elif not isinstance(event, bytes | None):
+        event = json.dumps(event, ensure_ascii=False).encode()
+    return AG_UI.read(Record(event, key, (), ORIGIN), source, limits or Limits())
+
+
+def finished(outcome: Any = None, **members: Any) -> dict[str, Any]:
+    event = {"type": "RUN_FINISHED", "threadId": "t-1", "runId": "r-1", **members}
+    return event if outcome is None else {**event, "outcome": outcome}
+
+
+def interrupted(*interrupts: Any, **members: Any) -> dict[str, Any]:
+    return finished({"type": "interrupt", "interrupts": list(interrupts)}, **members)
+
+
+def only_interrupted(reading: Reading) -> Interrupted:
+    (found,) = reading.inputs
+    assert isinstance(found, Interrupted)
+    return found
+
+
+def ids(reading: Reading) -> list[str]:
+    """Interrupt ids of what was read; none where no approval comes of it."""
+    return [
+        question.interrupt_id
+        for found in reading.inputs
+        if isinstance(found, Interrupted)
+        for question in found.questions
+    ]
+
+
+def labels(reading: Reading) -> set[str]:
+    return {count.label or count.metric for count in reading.counts}
+
+
+def vectors(name: str) -> Any:
+    """A recorded file, or a skip that says where it was looked for."""
+    root = Path(os.environ.get("BRIDGE_VECTORS") or Path(__file__).parents[4] / "shared/vectors")
+    path = root / "agui" / name
+    if not path.is_file():
+        pytest.skip(
+            f"no vectors at {path}; set BRIDGE_VECTORS to their folder", allow_module_level=True
+        )
+    return json.loads(path.read_bytes())
