@@ -1,0 +1,239 @@
+"""State records as bytes: runs, early answers, carried context, positions, meta.
+
+A run's value can be filed without decoding it: what a restore needs of it (next timer, open
+interrupts, thread, approval ids) stands at fixed offsets in front.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+from uuid import UUID
+
+from bridge.core.ids import make_id
+from bridge.core.model import JsonText, Millis, Parked, Run, ThreadKey
+from bridge.kafka import state_schemas as schemas
+from bridge.kafka.single_object import HEADER_SIZE, SingleObject
+from bridge.kafka.state_forms import parked_form, parked_of, run_form, run_of
+
+STATE_FORMAT = schemas.STATE_FORMAT
+
+RUN_PREFIX: Final = b"run/"
+PARKED_PREFIX: Final = b"parked/"
+CARRY_PREFIX: Final = b"carry/"
+POSITION_PREFIX: Final = b"position/"
+META_KEY: Final = b"meta"
+
+RUN_PEEK: Final = struct.Struct(">qI16s")
+"""At HEADER_SIZE of a run: next timer (NO_TIMER for none), open interrupts, thread digest."""
+
+PARKED_PEEK: Final = struct.Struct(">qI")
+"""At HEADER_SIZE of parked answers: the earliest instant one of them is due, their number."""
+
+NO_TIMER: Final = (1 << 63) - 1
+
+_IDS_AT = HEADER_SIZE + RUN_PEEK.size
+
+# The forms that each kind can be read in, the present one first. Keep the one before it here.
+_RUN = SingleObject("run", schemas.RUN)
+_PARKED = SingleObject("parked answers", schemas.PARKED)
+_CARRY = SingleObject("carried context", schemas.CARRY)
+_POSITION = SingleObject("position", schemas.POSITION)
+_META = SingleObject("meta", schemas.META)
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What a slot was set up with: a change of either number needs an operator.
+
+    `partitions_seen` holds, per input topic, how many partitions it had when it was last looked
+    at: those that come later are read from their beginning.
+    """
+
+    slots: int
+    format: int = STATE_FORMAT
+    partitions_seen: Mapping[str, int] = field(default_factory=dict)
+
+
+# --- Keys -------------------------------------------------------------------------------------
+
+
+def run_key(thread: ThreadKey, run_id: str) -> bytes:
+    """`run/<command id>`: a run has one command at most, so its id names the run."""
+    command = make_id("command", thread.source, thread.scope, thread.thread_id, run_id)
+    return RUN_PREFIX + command.encode()
+
+
+def parked_key(approval_id: str) -> bytes:
+    """`parked/<approval id>`."""
+    return PARKED_PREFIX + approval_id.encode()
+
+
+def carry_key(thread: ThreadKey) -> bytes:
+    """`carry/<thread digest in hex>`."""
+    return CARRY_PREFIX + thread_digest(thread).hex().encode()
+
+
+def position_key(topic: str, partition: int) -> bytes:
+    """`position/<topic>/<partition>`; a topic's name never holds a slash."""
+    return POSITION_PREFIX + f"{topic}/{partition}".encode()
+
+
+def read_position_key(key: bytes) -> tuple[str, int]:
+    """Topic and partition of a position's key."""
+    topic, _, partition = key[len(POSITION_PREFIX) :].decode().rpartition("/")
+    return topic, int(partition)
+
+
+@lru_cache(maxsize=8_192)
+def thread_digest(thread: ThreadKey) -> bytes:
+    """16 bytes that stand for (source, scope, thread id) wherever threads are looked up."""
+    sha = hashlib.sha256()
+    for part in (thread.source, thread.scope, thread.thread_id):
+        raw = part.encode()
+        sha.update(len(raw).to_bytes(4, "big") + raw)
+    return sha.digest()[:16]
+
+
+# --- Runs -------------------------------------------------------------------------------------
+
+
+def encode_run(run: Run, next_timer: Millis | None) -> bytes:
+    """The value of a run; `next_timer` is when time alone would change it."""
+    timer = NO_TIMER if next_timer is None else next_timer
+    peek = RUN_PEEK.pack(timer, open_interrupts(run), thread_digest(run.thread))
+    return _RUN.write(run_form(run, peek, approval_ids_of(run)))
+
+
+def decode_run(value: bytes) -> Run:
+    """The run as it was encoded. Raises StateFormatNewer."""
+    return run_of(_RUN.read(value))
+
+
+def open_interrupts(run: Run) -> int:
+    """How many of the run's interrupts wait for an answer; none once the run is closed."""
+    if not run.is_open:
+        return 0
+    return sum(item.status == "pending" for item in run.items)
+
+
+def approval_ids_of(run: Run) -> bytes:
+    """The 16-byte approval ids of the run's items, one after the other."""
+    thread = run.thread
+    return b"".join(
+        UUID(
+            make_id(
+                "approval",
+                thread.source,
+                thread.scope,
+                thread.thread_id,
+                run.run_id,
+                item.question.interrupt_id,
+            )
+        ).bytes
+        for item in run.items
+    )
+
+
+def peek_run(value: bytes) -> tuple[Millis, int, bytes]:
+    """(next timer, open interrupts, thread digest) of an encoded run. Raises StateFormatNewer."""
+    if not value.startswith(_RUN.header):
+        raise _RUN.unreadable(value)
+    timer, waiting, thread = RUN_PEEK.unpack_from(value, HEADER_SIZE)
+    return timer, waiting, thread
+
+
+def peek_approval_ids(value: bytes) -> list[bytes]:
+    """The 16-byte approval ids of an encoded run of the present format, in order."""
+    size, start = _length_at(value, _IDS_AT)
+    return [value[at : at + 16] for at in range(start, start + size, 16)]
+
+
+def peek_source(value: bytes) -> str:
+    """The source of an encoded run of the present format."""
+    size, start = _length_at(value, _IDS_AT)
+    size, start = _length_at(value, start + size)
+    return value[start : start + size].decode()
+
+
+def _length_at(value: bytes, at: int) -> tuple[int, int]:
+    """An Avro length (zigzag varint, never negative here) and where its bytes begin."""
+    byte = value[at]
+    number, shift = byte & 0x7F, 7
+    while byte & 0x80:
+        at += 1
+        byte = value[at]
+        number |= (byte & 0x7F) << shift
+        shift += 7
+    return number >> 1, at + 1
+
+
+# --- Early answers, context, positions, meta ----------------------------------------------------
+
+
+def encode_parked(parked: tuple[Parked, ...]) -> bytes:
+    """All early answers under one approval id, at least one."""
+    peek = PARKED_PEEK.pack(min(early.until for early in parked), len(parked))
+    return _PARKED.write(parked_form(parked, peek))
+
+
+def decode_parked(value: bytes) -> tuple[Parked, ...]:
+    """The early answers in order of arrival. Raises StateFormatNewer."""
+    return parked_of(_PARKED.read(value))
+
+
+def peek_parked(value: bytes) -> tuple[Millis, int]:
+    """(earliest instant one is due, how many) of encoded early answers. Raises StateFormatNewer."""
+    if not value.startswith(_PARKED.header):
+        raise _PARKED.unreadable(value)
+    until, number = PARKED_PEEK.unpack_from(value, HEADER_SIZE)
+    return until, number
+
+
+def encode_carry(thread: ThreadKey, body: JsonText) -> bytes:
+    """A thread's carried context."""
+    return _CARRY.write(
+        {
+            "source": thread.source,
+            "scope": thread.scope,
+            "thread_id": thread.thread_id,
+            "body": body,
+        }
+    )
+
+
+def decode_carry(value: bytes) -> tuple[ThreadKey, JsonText]:
+    """The thread and its context. Raises StateFormatNewer."""
+    form = _CARRY.read(value)
+    return ThreadKey(form["source"], form["scope"], form["thread_id"]), form["body"]
+
+
+def encode_position(offset: int) -> bytes:
+    """The offset of the next record to read."""
+    return _POSITION.write({"offset": offset})
+
+
+def decode_position(value: bytes) -> int:
+    """The offset of the next record to read. Raises StateFormatNewer."""
+    offset: int = _POSITION.read(value)["offset"]
+    return offset
+
+
+def encode_meta(meta: Meta) -> bytes:
+    """What the slot was set up with."""
+    return _META.write(
+        {
+            "slots": meta.slots,
+            "format": meta.format,
+            "partitions_seen": dict(meta.partitions_seen),
+        }
+    )
+
+
+def decode_meta(value: bytes) -> Meta:
+    """What the slot was set up with. Raises StateFormatNewer."""
+    return Meta(**_META.read(value))
