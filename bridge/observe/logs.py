@@ -1,0 +1,147 @@
+"""Logs: one JSON object a line, or plain coloured lines where a person looks on.
+
+Whatever a message holds stays on its line: controls, ANSI sequences and bidirectional marks are
+escaped. Payloads never come here; what is said about a record is its place.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+import unicodedata
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Literal, TextIO
+
+Format = Literal["auto", "json", "text"]
+
+REPEAT_SECONDS = 10.0
+"""The same warning of the client again within this time is only counted."""
+
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "41"}
+_NORMAL_RETRY = "Got error produce response on topic-partition"
+
+
+def configure(
+    level: str,
+    form: Format = "auto",
+    stream: TextIO | None = None,
+    on_retry: Callable[[], None] = lambda: None,
+) -> None:
+    """Make this process log to `stream` (stderr by default); call it once, in a command.
+
+    `on_retry` is called for each retry of the client that is normal and therefore not logged.
+    """
+    out = stream or sys.stderr
+    plain = form == "text" or (form == "auto" and out.isatty())
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(TextFormatter(colour=out.isatty()) if plain else JsonFormatter())
+    handler.addFilter(NormalRetries(on_retry))
+    handler.addFilter(Repeats())
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+
+
+class JsonFormatter(logging.Formatter):
+    """time, level, logger, message, then the record's extras, then `exception`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": _instant(record.created),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_extras(record),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        # ASCII only, so every control, ANSI or bidirectional character leaves as \u escape.
+        return json.dumps(line, ensure_ascii=True, default=str)
+
+
+class TextFormatter(logging.Formatter):
+    """A line for a person: time, level, message, extras; a traceback follows on its own lines."""
+
+    def __init__(self, colour: bool) -> None:
+        super().__init__()
+        self._colour = colour
+
+    def format(self, record: logging.LogRecord) -> str:
+        extras = " ".join(f"{key}={value}" for key, value in _extras(record).items())
+        level = f"{record.levelname:<7}"
+        if self._colour:
+            level = f"\x1b[{_COLOURS.get(record.levelname, '0')}m{level}\x1b[0m"
+        text = escape(f"{record.getMessage()} {extras}".rstrip())
+        line = f"{_instant(record.created)[11:23]} {level} {text}"
+        if record.exc_info:
+            trace = self.formatException(record.exc_info).splitlines()
+            line += "".join(f"\n  {escape(part)}" for part in trace)
+        return line
+
+
+class NormalRetries(logging.Filter):
+    """Keeps back a warning that every transaction of a 4.x broker may cause, and counts it."""
+
+    def __init__(self, on_retry: Callable[[], None]) -> None:
+        super().__init__()
+        self._on_retry = on_retry
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        normal = str(record.msg).startswith(_NORMAL_RETRY) and "NotEnoughReplicas" in str(
+            record.args
+        )
+        if normal:
+            self._on_retry()
+        return not normal
+
+
+class Repeats(logging.Filter):
+    """Lets a library's warning through once in REPEAT_SECONDS, then tells how often it came.
+
+    aiokafka logs every attempt to reach a broker that is away, ten times a second.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._now = now
+        self._seen: dict[tuple[str, str], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.split(".", 1)[0] == "bridge" or record.levelno < logging.WARNING:
+            return True
+        # Keyed by the template: there are as many as lines of code that log, not as records.
+        key = (record.name, str(record.msg))
+        since, kept_back = self._seen.get(key, (-REPEAT_SECONDS, 0))
+        if self._now() - since < REPEAT_SECONDS:
+            self._seen[key] = (since, kept_back + 1)
+            return False
+        self._seen[key] = (self._now(), 0)
+        if kept_back:
+            record.repeated = kept_back
+        return True
+
+
+def escape(text: str) -> str:
+    """The text with every control, format and bidirectional character as an escape."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() and unicodedata.category(char) != "Cf" else _escaped(char)
+        for char in text
+    )
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _extras(record: logging.LogRecord) -> dict[str, Any]:
+    return {key: value for key, value in vars(record).items() if key not in _STANDARD}
+
+
+def _instant(seconds: float) -> str:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"

@@ -1,0 +1,123 @@
+"""The metrics of a worker, on a registry of their own; every name begins with interrupt_bridge_.
+
+Counters are added to once a cycle, after its transaction has committed, with what the cycle
+collected; gauges are read from the slots when somebody scrapes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+
+from bridge.observe.bounded import BoundedCounter
+from bridge.observe.slot_figures import PREFIX, SlotCollector, SlotFigures
+
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+_AGE_BUCKETS = (
+    *(1, 5, 15, _MINUTE, 5 * _MINUTE, 15 * _MINUTE),
+    *(_HOUR, 4 * _HOUR, 12 * _HOUR, _DAY, 3 * _DAY, 7 * _DAY, 30 * _DAY),
+)
+_TRANSACTION_BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)
+_RESTORE_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
+
+_COUNTERS = (
+    ("answers", "verdict", "Answers and operations judged"),
+    ("runs_closed", "outcome", "Runs closed"),
+    ("expired", "source", "Questions abandoned because nobody answered in time"),
+    ("dead_letters", "reason", "Records put aside"),
+    ("lenient", "kind", "Deviations from a protocol that were read all the same"),
+    ("unattributable", "source", "Events that name no thread the bridge knows"),
+    ("consumed", "topic", "Input records read"),
+    ("produced", "topic", "Records written, state included"),
+    ("rerouted", "topic", "Records sent home to another slot"),
+    ("transactions", "result", "Transactions by their end"),
+    ("rebuilds", "cause", "Slots opened again"),
+    ("client_retries", "kind", "Retries of the Kafka client that are normal and not logged"),
+    ("other", "kind", "What a rule counted under a name this release has no metric for"),
+)
+
+
+class Metrics:
+    """All of them. Attribute names are the metrics' names without prefix and `_total`."""
+
+    def __init__(self, version: str, now: Callable[[], int] | None = None) -> None:
+        """`now`: milliseconds of the clock that slots date by; without it the wall clock."""
+        self.registry = CollectorRegistry()
+        self._counters = {
+            name: BoundedCounter(PREFIX + name, text, label, self.registry)
+            for name, label, text in _COUNTERS
+        }
+        self.slots = SlotCollector(now or (lambda: time.time_ns() // 1_000_000))
+        self.registry.register(self.slots)
+        self.approval_age = self._histogram(
+            "approval_age_seconds", "From publishing a question to closing it", _AGE_BUCKETS
+        )
+        self.transaction = self._histogram(
+            "transaction_seconds", "From begin to the end of commit", _TRANSACTION_BUCKETS
+        )
+        self.restore = self._histogram(
+            "restore_seconds", "From opening a slot to its state restored", _RESTORE_BUCKETS
+        )
+        self.restored_records = Counter(
+            PREFIX + "restored_records",
+            "State records read while restoring",
+            registry=self.registry,
+        )
+        self.clock_skew = Gauge(
+            PREFIX + "clock_skew_seconds",
+            "Our wall clock minus broker time",
+            registry=self.registry,
+        )
+        Info(PREFIX + "build", "This release", registry=self.registry).info({"version": version})
+
+    def add(self, counts: Mapping[tuple[str, str], int]) -> None:
+        """What a cycle counted, {(metric, label value): amount}; `_total` may be left out."""
+        for (metric, label), amount in counts.items():
+            self.count(metric, label, amount)
+
+    def count(self, metric: str, label: str, amount: int = 1) -> None:
+        """Count one thing; an unknown metric is counted as `other` under its name."""
+        counter = self._counters.get(metric.removesuffix("_total"))
+        if counter is None:
+            self._counters["other"].add(metric, amount)
+        else:
+            counter.add(label, amount)
+
+    def ages(self, seconds: Iterable[float]) -> None:
+        """How long each question was open that a cycle closed."""
+        for age in seconds:
+            self.approval_age.observe(age)
+
+    def committed(self, seconds: float) -> None:
+        """A transaction committed after that long."""
+        self.transaction.observe(seconds)
+        self._counters["transactions"].add("committed")
+
+    def failed(self, result: str) -> None:
+        """A transaction did not commit for sure: `aborted`, `fenced`, `unknown` or `failed`."""
+        self._counters["transactions"].add(result)
+
+    def restored(self, records: int, seconds: float) -> None:
+        """A slot has read its state back."""
+        self.restored_records.inc(records)
+        self.restore.observe(seconds)
+
+    def watch_slot(self, slot: int, figures: Callable[[], SlotFigures]) -> None:
+        """Ask the slot for its gauges at every scrape, until `forget_slot`."""
+        self.slots.watch(slot, figures)
+
+    def forget_slot(self, slot: int) -> None:
+        """The slot is no longer ours."""
+        self.slots.forget(slot)
+
+    def exposition(self) -> bytes:
+        """The text that Prometheus scrapes, of CONTENT_TYPE."""
+        return generate_latest(self.registry)
+
+    def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
+        return Histogram(PREFIX + name, text, buckets=buckets, registry=self.registry)

@@ -1,0 +1,126 @@
+"""What a slot shows of itself when somebody scrapes, and the sum of it over a worker's slots.
+
+Read at scrape time, so a cycle pays nothing for gauges.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+SlotState = Literal["opening", "restoring", "catching_up", "serving", "closing"]
+SLOT_STATES: tuple[SlotState, ...] = ("opening", "restoring", "catching_up", "serving", "closing")
+
+PREFIX = "interrupt_bridge_"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotFigures:
+    """One slot now. Instants are milliseconds of the clock that the collector is given."""
+
+    state: SlotState
+    pending: Mapping[str, int] = field(default_factory=dict)  # by source
+    oldest_pending_at: Mapping[str, int] = field(default_factory=dict)  # by source
+    unconfirmed: int = 0  # resumed runs that nobody was seen to continue yet
+    oldest_unconfirmed_at: int | None = None
+    parked: int = 0
+    timers: int = 0
+    timers_held: int = 0
+    lag: Mapping[str, int] = field(default_factory=dict)  # by topic
+
+
+class SlotCollector(Collector):
+    """Sums the figures of all watched slots; labels are sources and topics of the settings."""
+
+    def __init__(self, now: Callable[[], int]) -> None:
+        """`now` gives milliseconds of the same clock as the instants in the figures."""
+        self._now = now
+        self._slots: dict[int, Callable[[], SlotFigures]] = {}
+
+    def watch(self, slot: int, figures: Callable[[], SlotFigures]) -> None:
+        """Ask this slot at every scrape; it must answer from memory."""
+        self._slots[slot] = figures
+
+    def forget(self, slot: int) -> None:
+        """The slot belongs to somebody else now."""
+        self._slots.pop(slot, None)
+
+    def collect(self) -> Iterator[Metric]:
+        slots = [figures() for figures in self._slots.values()]
+        yield _gauge("pending", "Questions nobody has answered yet", "source", _pending(slots))
+        yield _gauge(
+            "oldest_pending_age_seconds",
+            "Age of the oldest question that is still pending, 0 with none",
+            "source",
+            self._oldest(slots),
+        )
+        states = Counter(figures.state for figures in slots)
+        yield _gauge(
+            "slots",
+            "Slots of this worker",
+            "state",
+            {state: states[state] for state in SLOT_STATES},
+        )
+        yield _gauge("lag", "Input records not yet read", "topic", _lag(slots))
+        yield from self._totals(slots)
+
+    def _totals(self, slots: list[SlotFigures]) -> Iterator[Metric]:
+        yield _single(
+            "resume_unconfirmed",
+            "Resumed runs that nobody was seen to continue",
+            sum(figures.unconfirmed for figures in slots),
+        )
+        oldest = [f.oldest_unconfirmed_at for f in slots if f.oldest_unconfirmed_at is not None]
+        yield _single(
+            "resume_unconfirmed_oldest_age_seconds",
+            "Age of the oldest resume command that nobody was seen to use, 0 with none",
+            self._age(min(oldest)) if oldest else 0,
+        )
+        yield _single("parked", "Answers waiting for their question", sum(f.parked for f in slots))
+        yield _single("timers", "Timers set", sum(f.timers for f in slots))
+        yield _single(
+            "timers_held", "Timers due but held after a takeover", sum(f.timers_held for f in slots)
+        )
+
+    def _oldest(self, slots: list[SlotFigures]) -> dict[str, float]:
+        oldest: dict[str, int] = {}
+        for figures in slots:
+            for source, at in figures.oldest_pending_at.items():
+                oldest[source] = min(at, oldest.get(source, at))
+        return {
+            source: self._age(oldest[source]) if source in oldest else 0
+            for source in oldest.keys() | _pending(slots).keys()
+        }
+
+    def _age(self, at: int) -> float:
+        return max(0.0, (self._now() - at) / 1_000)
+
+
+def _pending(slots: list[SlotFigures]) -> Mapping[str, int]:
+    total: Counter[str] = Counter()
+    for figures in slots:
+        total.update(figures.pending)
+    return total
+
+
+def _lag(slots: list[SlotFigures]) -> Mapping[str, int]:
+    total: Counter[str] = Counter()
+    for figures in slots:
+        total.update(figures.lag)
+    return total
+
+
+def _gauge(name: str, text: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(PREFIX + name, text, labels=[label])
+    for key, value in sorted(values.items()):
+        family.add_metric([key], value)
+    return family
+
+
+def _single(name: str, text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(PREFIX + name, text, value=value)

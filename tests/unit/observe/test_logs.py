@@ -1,0 +1,100 @@
+"""Logs: one line a record whatever it holds, and no floods."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import sys
+
+import pytest
+
+from bridge.observe import logs
+
+HOSTILE = 'x"\n{"level":"info"}\r\x1b[31mred\u202eevil\u2028\u0000'
+
+
+def record(
+    message: str = "moved", name: str = "bridge.x", level: int = logging.INFO, **extra: object
+) -> logging.LogRecord:
+    made = logging.LogRecord(name, level, "f.py", 1, message, (), None)
+    vars(made).update(extra)
+    return made
+
+
+def test_a_json_line_has_its_extras_as_members() -> None:
+    line = json.loads(logs.JsonFormatter().format(record(slot=3)))
+    assert line["message"] == "moved"
+    assert (line["level"], line["logger"], line["slot"]) == ("info", "bridge.x", 3)
+    assert line["time"].endswith("Z")
+
+
+def test_hostile_text_stays_one_ascii_line() -> None:
+    text = logs.JsonFormatter().format(record(HOSTILE, thread=HOSTILE))
+    assert text.isascii()
+    assert text.isprintable()
+    assert json.loads(text)["message"] == HOSTILE
+
+
+@pytest.mark.parametrize("colour", [True, False])
+def test_a_persons_line_escapes_what_could_deceive(colour: bool) -> None:
+    text = logs.TextFormatter(colour).format(record(HOSTILE, thread_id=HOSTILE))
+    body = text.split("x", 1)[1]
+    assert "\\u001b[31mred\\u202eevil\\u2028" in body
+    assert "\n" not in body
+    assert "\x1b" not in body
+
+
+def test_ordinary_text_of_any_language_is_left_alone() -> None:
+    assert logs.escape("Grüße, タスク 🚀") == "Grüße, タスク 🚀"
+
+
+def test_an_exception_is_part_of_its_line() -> None:
+    try:
+        raise ValueError("broken")
+    except ValueError:
+        made = record()
+        made.exc_info = sys.exc_info()
+    line = logs.JsonFormatter().format(made)
+    assert "\n" not in line
+    assert "ValueError: broken" in json.loads(line)["exception"]
+
+
+def test_a_clients_repeats_are_counted_not_logged() -> None:
+    now = 0.0
+    repeats = logs.Repeats(now=lambda: now)
+    client = [record("no %s", "aiokafka.conn", logging.WARNING) for _ in range(5)]
+    assert [repeats.filter(each) for each in client[:4]] == [True, False, False, False]
+    now = logs.REPEAT_SECONDS
+    assert repeats.filter(client[4])
+    assert vars(client[4])["repeated"] == 3
+
+
+def test_our_own_lines_are_never_kept_back() -> None:
+    repeats = logs.Repeats(now=lambda: 0.0)
+    assert all(repeats.filter(record(level=logging.ERROR)) for _ in range(3))
+
+
+def test_normal_retries_are_counted_not_logged() -> None:
+    """The message as aiokafka's sender writes it, and another error in the same place."""
+    counted: list[None] = []
+    retries = logs.NormalRetries(lambda: counted.append(None))
+    template = "Got error produce response on topic-partition %s, retrying. Error: %s"
+    normal, other = record(template), record(template)
+    normal.args = ("t-0", "NotEnoughReplicasError")
+    other.args = ("t-0", "LeaderNotAvailable")
+    assert not retries.filter(normal)
+    assert retries.filter(other)
+    assert len(counted) == 1
+
+
+def test_configure_sends_everything_to_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    monkeypatch.setattr(root, "level", root.level)
+    out = io.StringIO()
+    logs.configure("warning", stream=out)
+    logging.getLogger("bridge.t").warning("seen", extra={"slot": 1})
+    logging.getLogger("bridge.t").info("unseen")
+    (line,) = out.getvalue().splitlines()
+    assert json.loads(line)["slot"] == 1

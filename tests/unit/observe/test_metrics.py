@@ -1,0 +1,97 @@
+"""Metrics: names, sums over slots, and labels that cannot grow."""
+
+from __future__ import annotations
+
+from bridge.observe.bounded import MOST_VALUES
+from bridge.observe.metrics import Metrics
+from bridge.observe.slot_figures import SlotFigures
+
+NOW = 1_000_000
+
+
+def exposed(metrics: Metrics) -> dict[str, float]:
+    """Every exposed series with its value."""
+    lines = [line for line in metrics.exposition().decode().splitlines() if line[0] != "#"]
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+
+def metrics() -> Metrics:
+    return Metrics("1.2.3", now=lambda: NOW)
+
+
+def test_what_a_cycle_counted_is_added() -> None:
+    """Rules may name a metric with or without its suffix."""
+    it = metrics()
+    it.add({("answers", "accepted"): 2, ("lenient_total", "null_field"): 1})
+    it.add({("answers", "accepted"): 1})
+    series = exposed(it)
+    assert series['interrupt_bridge_answers_total{verdict="accepted"}'] == 3
+    assert series['interrupt_bridge_lenient_total{kind="null_field"}'] == 1
+
+
+def test_an_unknown_metric_is_counted_under_its_name() -> None:
+    it = metrics()
+    it.count("novelty", "x")
+    assert exposed(it)['interrupt_bridge_other_total{kind="novelty"}'] == 1
+
+
+def test_labels_do_not_grow_without_bound() -> None:
+    """A hostile record may invent reasons; the number of series stays."""
+    it = metrics()
+    for number in range(10_000):
+        it.count("dead_letters", f"reason-{number}")
+    series = [name for name in exposed(it) if "dead_letters_total" in name]
+    assert len(series) == MOST_VALUES + 1
+    assert (
+        exposed(it)['interrupt_bridge_dead_letters_total{reason="other"}'] == 10_000 - MOST_VALUES
+    )
+
+
+def test_gauges_are_sums_over_the_slots_now() -> None:
+    it = metrics()
+    first = SlotFigures("serving", {"a": 2}, {"a": NOW - 5_000}, parked=1, timers=3, lag={"t": 4})
+    second = SlotFigures("restoring", {"a": 1, "b": 1}, {"a": NOW - 9_000}, lag={"t": 1})
+    it.watch_slot(0, lambda: first)
+    it.watch_slot(1, lambda: second)
+    series = exposed(it)
+    assert series['interrupt_bridge_pending{source="a"}'] == 3
+    assert series['interrupt_bridge_oldest_pending_age_seconds{source="a"}'] == 9
+    assert series['interrupt_bridge_oldest_pending_age_seconds{source="b"}'] == 0
+    assert series['interrupt_bridge_slots{state="serving"}'] == 1
+    assert series['interrupt_bridge_slots{state="closing"}'] == 0
+    assert series['interrupt_bridge_lag{topic="t"}'] == 5
+    assert (series["interrupt_bridge_parked"], series["interrupt_bridge_timers"]) == (1, 3)
+
+
+def test_a_slot_that_is_gone_no_longer_counts() -> None:
+    it = metrics()
+    it.watch_slot(0, lambda: SlotFigures("serving", {"a": 2}))
+    it.forget_slot(0)
+    assert 'interrupt_bridge_pending{source="a"}' not in exposed(it)
+
+
+def test_the_age_of_unconfirmed_resumes_is_that_of_the_oldest() -> None:
+    it = metrics()
+    it.watch_slot(0, lambda: SlotFigures("serving", unconfirmed=1, oldest_unconfirmed_at=NOW - 1))
+    it.watch_slot(
+        1, lambda: SlotFigures("serving", unconfirmed=2, oldest_unconfirmed_at=NOW - 60_000)
+    )
+    series = exposed(it)
+    assert series["interrupt_bridge_resume_unconfirmed"] == 3
+    assert series["interrupt_bridge_resume_unconfirmed_oldest_age_seconds"] == 60
+
+
+def test_transactions_and_restores_are_timed() -> None:
+    it = metrics()
+    it.committed(0.004)
+    it.failed("fenced")
+    it.restored(1_000, 0.3)
+    it.ages([86_400 * 2])
+    series = exposed(it)
+    assert series['interrupt_bridge_transactions_total{result="committed"}'] == 1
+    assert series['interrupt_bridge_transactions_total{result="fenced"}'] == 1
+    assert series['interrupt_bridge_transaction_seconds_bucket{le="0.005"}'] == 1
+    assert series["interrupt_bridge_restored_records_total"] == 1_000
+    assert series['interrupt_bridge_approval_age_seconds_bucket{le="86400.0"}'] == 0
+    assert series['interrupt_bridge_approval_age_seconds_bucket{le="259200.0"}'] == 1
+    assert series['interrupt_bridge_build_info{version="1.2.3"}'] == 1
