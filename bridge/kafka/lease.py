@@ -1,0 +1,138 @@
+"""Membership of the workers' group: which slots this worker should serve. It reads no data.
+The producer's epoch decides who may write; this only keeps workers from trying the same slot.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Final, Literal
+
+from aiokafka import ConsumerRebalanceListener
+from aiokafka.errors import CommitFailedError, ConsumerStoppedError
+from aiokafka.structs import TopicPartition
+
+from bridge.kafka.clients import (
+    LEASE_CONSUMER,
+    REQUEST_TIMEOUT,
+    START_DEADLINE,
+    ClientSettings,
+    kill,
+    make_consumer,
+    start_consumer,
+    stop_consumer,
+)
+
+Membership = Literal["member", "not_member", "unknown"]
+
+# How long one poll waits. It fetches nothing, but the client gives up the membership of a consumer
+# that does not poll, and reports a failed coordination only to one that does.
+_POLL_MS: Final = 1_000
+
+
+class Lease:
+    """The worker's seat in the group.
+
+    `changed` is set at every assignment, also when it is the same set again, and on `failure`
+    (the seat is lost for good then: kill this lease and make another). The reader clears it.
+    """
+
+    def __init__(self, client: ClientSettings, group_id: str, topic: str) -> None:
+        """`topic` has one partition a slot; subscribing to it is what joins the group."""
+        self.assigned: frozenset[int] = frozenset()
+        self.changed = asyncio.Event()
+        self.failure: Exception | None = None
+        self._topic = topic
+        self._consumer = make_consumer(client, LEASE_CONSUMER, group_id=group_id)
+        self._notes = _Notes(self)
+        self._poller: asyncio.Task[None] | None = None
+
+    async def join(self, within: float = START_DEADLINE) -> None:
+        """Join the group; the first assignment is noted when this returns.
+
+        Raises Unreachable, NotAuthorized or ClusterError.
+        """
+        self._consumer.subscribe([self._topic], listener=self._notes)
+        await start_consumer(self._consumer, within)
+        self._poller = asyncio.create_task(self._poll(), name="lease")
+
+    async def membership(self, slot: int, within: float = REQUEST_TIMEOUT) -> Membership:
+        """Whether the group still counts this worker as the owner of the slot.
+
+        Asked when the slot was fenced: "not_member" means wait for the next assignment, "member"
+        that the broker timed our own transaction out, so reopen. "unknown" (a rebalance is under
+        way, or no answer within so many seconds) must be asked again.
+        """
+        if slot not in self.assigned:
+            return "not_member"
+        if self._notes.rebalancing:
+            return "unknown"
+        try:
+            # R8: the exception of fencing is the same for both, and two owners that both reopen
+            # fence each other for ever. R9: the offset says nothing, only the group's answer does.
+            async with asyncio.timeout(within):
+                await self._consumer.commit({TopicPartition(self._topic, slot): 0})
+        except CommitFailedError:
+            return "not_member"
+        except Exception:  # R7
+            return "unknown"
+        return "member"
+
+    async def leave(self, within: float = REQUEST_TIMEOUT) -> None:
+        """R17: leave the group at once, so that others go on; the slots must be closed before."""
+        self.assigned = frozenset()
+        await stop_consumer(self._consumer, within)
+        await self._end_polling()
+
+    async def kill(self) -> None:
+        """End tasks and connections without a word to the group; the session has to time out."""
+        self.assigned = frozenset()
+        await kill(self._consumer)
+        await self._end_polling()
+
+    def note(self, slots: Iterable[int]) -> None:
+        """Take a new assignment down."""
+        self.assigned = frozenset(slots)
+        self.changed.set()
+
+    def hold(self, partitions: Iterable[TopicPartition]) -> None:
+        """Keep the consumer from looking for positions and data of what it was assigned."""
+        for partition in partitions:
+            self._consumer.seek(partition, 0)
+            self._consumer.pause(partition)
+
+    async def _poll(self) -> None:
+        try:
+            while True:
+                # R17: never cancelled; a cancelled poll counts as under way for ever
+                await self._consumer.getmany(timeout_ms=_POLL_MS)
+        except ConsumerStoppedError:
+            return
+        except Exception as error:  # R7
+            self.failure = error
+            self.changed.set()
+
+    async def _end_polling(self) -> None:
+        """The consumer is closed: the poll ends by itself, unless it waits for an assignment."""
+        if self._poller is None:
+            return
+        await asyncio.wait({self._poller}, timeout=2 * _POLL_MS / 1000)
+        self._poller.cancel()
+
+
+class _Notes(ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka ships no types
+    """R17: takes notes only; the client swallows what a listener raises and waits for it."""
+
+    def __init__(self, lease: Lease) -> None:
+        self.rebalancing = True
+        self._lease = lease
+
+    def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
+        """Not passed on: a slot that stays must not notice a rebalance."""
+        self.rebalancing = True
+
+    def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        held = list(assigned)
+        self._lease.hold(held)
+        self.rebalancing = False
+        self._lease.note(partition.partition for partition in held)
