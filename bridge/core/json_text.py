@@ -47,6 +47,11 @@ def read(text: bytes, max_depth: int = MAX_DEPTH) -> Any:
     return value
 
 
+def value(text: bytes) -> Any:
+    """The value of text that `read` has let in before; no rule is looked at again."""
+    return _TRUSTED.decode(text.decode())
+
+
 def digest(value: Any) -> bytes:
     """16 bytes that are equal for equal JSON values (50 == 50.0, key order does not count)."""
     return hashlib.sha256(canonical(value).encode()).digest()[:16]
@@ -82,7 +87,7 @@ def _decimal(text: str) -> Decimal:
 _STRICT = json.JSONDecoder(
     object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_decimal
 )
-
+_TRUSTED = json.JSONDecoder(parse_float=Decimal)
 
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 

@@ -350,6 +350,7 @@ class Native:
     endpoint: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    abandons_siblings: bool = False  # the body takes the whole run back: no answer is delivered
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,9 +366,14 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """The input's own record goes to dead-letters with this reason."""
+    """The input's own record goes to dead-letters with this reason.
+
+    Where the reason is about a run and not about the record that brought it up (a command that
+    does not fit), `run` is given: the letter then has its origin, and no bytes of the answer.
+    """
 
     refusal: Refusal
+    run: Run | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,127 @@
+"""How a run ends, and what is remembered of it afterwards.
+
+The effects of the closing decision carry the run with all its bodies; the thread keeps only
+identities, digests, statuses and flags, which is enough to recognise what comes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bridge.core.lifecycle import Move
+from bridge.core.model import (
+    AcceptedAnswer,
+    ClosedReason,
+    Effect,
+    Item,
+    Millis,
+    Question,
+    Run,
+    RunOutcome,
+)
+from bridge.core.runs import moved, publish_all, revised, with_outcome
+
+_MOVE_OF: dict[RunOutcome, Move] = {"superseded": "supersede", "withdrawn": "withdraw"}
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A closed run as the thread remembers it, and what the world is told."""
+
+    run: Run
+    effects: tuple[Effect, ...]
+
+
+def close(run: Run, outcome: RunOutcome, reason: ClosedReason, now: Millis) -> Closed:
+    """End an open run without a resume; every approval is upserted with outcome and reason."""
+    full = with_outcome(run, [_ended(i, outcome, reason, now) for i in run.items], outcome, now)
+    return Closed(remembered(full), publish_all(full))
+
+
+def _ended(item: Item, outcome: RunOutcome, reason: ClosedReason, now: Millis) -> Item:
+    if item.status == "pending":
+        return moved(item, _MOVE_OF[outcome], now, reason)
+    # An answer that goes nowhere says why; cancelled and expired ones have said it already.
+    return revised(item, reason if item.status == "answered" else None)
+
+
+def give_up(run: Run, items: Sequence[Item], reason: ClosedReason, now: Millis) -> Closed:
+    """End a run whose questions are all settled but that cannot be resumed."""
+    ended = [_settled(before, item, reason) for before, item in zip(run.items, items, strict=True)]
+    full = with_outcome(run, ended, "unresumable", now)
+    return Closed(remembered(full), publish_all(full))
+
+
+def _settled(before: Item, item: Item, reason: ClosedReason) -> Item:
+    return Item(
+        item.question,
+        item.status,
+        before.revision + 1,
+        item.expires_at,
+        item.flags,
+        item.answer,
+        item.closed_at,
+        reason,
+    )
+
+
+def remembered(run: Run) -> Run:
+    """The closed run without its bodies."""
+    return Run(
+        run.thread,
+        run.run_id,
+        run.protocol,
+        run.digest,
+        run.at,
+        run.generation,
+        run.origin,
+        run.published_at,
+        tuple([_bodiless(item) for item in run.items]),
+        run.policy,
+        None,
+        run.outcome,
+        run.closed_at,
+        run.confirmed,
+    )
+
+
+def _bodiless(item: Item) -> Item:
+    question, answer = item.question, item.answer
+    return Item(
+        Question(question.interrupt_id, question.kind),
+        item.status,
+        item.revision,
+        item.expires_at,
+        item.flags,
+        answer
+        and AcceptedAnswer(
+            answer.status,
+            answer.digest,
+            answer.answer_id,
+            answer.answered_at,
+            answer.answered_by,
+        ),
+        item.closed_at,
+        item.closed_reason,
+    )
+
+
+def forget_at(run: Run) -> Millis:
+    """When a closed run is no longer remembered.
+
+    Counted from the later of close and event time: a replay of its event is refused as too old
+    from that instant on, so a forgotten run cannot be asked again.
+    """
+    closed_at = run.closed_at if run.closed_at is not None else run.published_at
+    return max(closed_at, run.origin.timestamp) + run.policy.closed_retention
+
+
+def close_unpublished(run: Run, now: Millis) -> Closed:
+    """A run that was older than its thread when it arrived: published once, as superseded."""
+    items = [
+        Item(i.question, "superseded", 1, i.expires_at, i.flags, None, now, "superseded")
+        for i in run.items
+    ]
+    full = with_outcome(run, items, "superseded", now)
+    return Closed(remembered(full), publish_all(full))

@@ -1,0 +1,150 @@
+"""Coverage: a run with no pending interrupt left becomes one resume command, or says why not.
+
+Here stands what each interrupt's entry on the wire is, who completed the run, and until when
+the command may be delivered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from bridge.core import closing, sizes
+from bridge.core.closing import Closed
+from bridge.core.model import (
+    AnswerStatus,
+    ClosedReason,
+    DeadLetter,
+    Item,
+    JsonText,
+    Millis,
+    Native,
+    Refusal,
+    Resume,
+    Run,
+)
+from bridge.core.rules import Rules
+from bridge.core.runs import publish_all, revised, with_outcome
+
+CompletedBy = Literal["answers", "expiry", "mixed"]
+
+
+def is_complete(items: Sequence[Item]) -> bool:
+    """Whether every interrupt was answered, cancelled or has expired."""
+    return all(item.status != "pending" for item in items)
+
+
+def entry_status(item: Item) -> AnswerStatus:
+    """The status of an interrupt's entry: only an answer that still counts is `resolved`."""
+    return "resolved" if item.closed_reason == "answered" else "cancelled"
+
+
+def entry_answered(item: Item) -> bool:
+    """Whether the entry carries what somebody answered, payload and name included."""
+    return item.closed_reason in ("answered", "cancelled")
+
+
+def resume(
+    run: Run, items: Sequence[Item], carry: JsonText | None, now: Millis, rules: Rules
+) -> Closed | ClosedReason:
+    """The run resumed: its one command and every approval; or the reason why it cannot be.
+
+    `items` are the run's, none pending; those that are still the run's own objects have not
+    changed in this decision and get their revision here.
+    """
+    if any(map(_needs_refusal, items)):
+        return "no_refusal_configured"
+    full = with_outcome(run, _next_revisions(run, items), "resumed", now)
+    native = _fitting(full, carry, rules)
+    if native is None:
+        return "command_too_large"
+    if native.abandons_siblings:
+        full = with_outcome(full, [_abandoned(item) for item in full.items], "resumed", now)
+    command = Resume(full, native, completed_by(full.items), now, deliver_by(full.items))
+    return Closed(closing.remembered(full), (*publish_all(full), command))
+
+
+def unresumable(run: Run, items: Sequence[Item], reason: ClosedReason, now: Millis) -> Closed:
+    """The run closed without a command although nothing is pending: approvals and a dead letter."""
+    closed = closing.give_up(run, items, reason, now)
+    letter = DeadLetter(_UNRESUMABLE[reason], run)
+    return Closed(closed.run, (*closed.effects, letter))
+
+
+_UNRESUMABLE: dict[ClosedReason, Refusal] = {
+    "command_too_large": Refusal(
+        "command_too_large", "the resume command does not fit into a record; the run is closed"
+    ),
+    "no_refusal_configured": Refusal(
+        "no_refusal_configured", "an abandoned interrupt has no configured refusal"
+    ),
+}
+
+
+def settle(
+    run: Run, items: Sequence[Item], carry: JsonText | None, now: Millis, rules: Rules
+) -> Closed:
+    """The end of a run with nothing pending: resumed if it can be, else unresumable."""
+    outcome = resume(run, items, carry, now, rules)
+    if isinstance(outcome, Closed):
+        return outcome
+    return unresumable(run, items, outcome, now)
+
+
+def completed_by(items: Sequence[Item]) -> CompletedBy:
+    """Who settled the interrupts: people (cancelling counts), the clock, or both."""
+    expired = sum(1 for item in items if item.status == "expired")
+    if not expired:
+        return "answers"
+    return "expiry" if expired == len(items) else "mixed"
+
+
+def deliver_by(items: Sequence[Item]) -> Millis | None:
+    """The earliest expiry among resolved entries: afterwards the agent may refuse them."""
+    return min(
+        (
+            item.expires_at
+            for item in items
+            if item.expires_at is not None and entry_status(item) == "resolved"
+        ),
+        default=None,
+    )
+
+
+def _needs_refusal(item: Item) -> bool:
+    return "no_refusal" in item.flags and item.status != "answered"
+
+
+def _next_revisions(run: Run, items: Sequence[Item]) -> list[Item]:
+    pairs = zip(run.items, items, strict=True)
+    return [revised(item) if item is before else item for before, item in pairs]
+
+
+def _abandoned(item: Item) -> Item:
+    if item.status != "answered":
+        return item
+    return replace(item, closed_reason="sibling_abandoned")
+
+
+def _fitting(run: Run, carry: JsonText | None, rules: Rules) -> Native | None:
+    """The native body, with the carried context if it fits, without it if only that does."""
+    native = rules.build(run, carry)
+    if _fits(run, native, rules):
+        return native
+    if carry is None:
+        return None
+    native = rules.build(run, None)
+    if not _fits(run, native, rules):
+        return None
+    if _OMITTED in native.notes:
+        return native
+    return replace(native, notes=(*native.notes, _OMITTED))
+
+
+_OMITTED = "continuity_omitted"
+
+
+def _fits(run: Run, native: Native, rules: Rules) -> bool:
+    size = sizes.command_bytes(run, sizes.answers_bytes(run.items), len(native.body))
+    return size <= rules.limits.command_bytes

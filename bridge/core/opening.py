@@ -1,0 +1,148 @@
+"""An interrupted run arrives: it opens, changes nothing, supersedes an older one, or is refused.
+
+Early answers that waited for it are judged in the same decision.
+"""
+
+from __future__ import annotations
+
+from bridge.core import answers, closing, expiry, sizes
+from bridge.core.model import (
+    DeadLetter,
+    Decision,
+    Effect,
+    Interrupted,
+    Item,
+    Millis,
+    Parked,
+    Question,
+    Refusal,
+    Run,
+    Thread,
+)
+from bridge.core.moving import is_after
+from bridge.core.rules import Rules
+from bridge.core.runs import approval_id, publish_all, put
+
+
+def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -> Decision:
+    """One pending approval per interrupt, unless the event is known, too old or too large."""
+    for run in thread.runs:
+        if run.run_id == event.run_id:
+            return _again(thread, run, event)
+    refusal = _refusal(event, now, rules)
+    if refusal is not None:
+        return Decision(thread, (DeadLetter(refusal),))
+    run = _run(event, now, rules)
+    if sizes.state_bytes(run) > rules.limits.thread_state_bytes:
+        return _refused(thread, "limit", "the run's state would exceed thread_state_bytes")
+    if any(not is_after(event.at, event.generation, other) for other in thread.runs):
+        return _late(thread, run, now, rules)
+    thread, effects = _supersede(thread, event, now)
+    thread = Thread((*thread.runs, run), thread.parked, thread.carry)
+    return _with_early_answers(thread, run, (*effects, *publish_all(run)), now, rules)
+
+
+def _again(thread: Thread, run: Run, event: Interrupted) -> Decision:
+    """A run id that is remembered: the identical event again is the normal case of a retry."""
+    reused = run.closed_at is not None and event.origin.timestamp > run.closed_at
+    if reused:
+        return _refused(thread, "run_reused", "the run was closed before this event was written")
+    if event.digest != run.digest:
+        return _refused(thread, "run_conflict", "the run was published with other interrupts")
+    return Decision(thread)
+
+
+def _refused(thread: Thread, reason: str, detail: str) -> Decision:
+    return Decision(thread, (DeadLetter(Refusal(reason, detail)),))  # type: ignore[arg-type]
+
+
+def _refusal(event: Interrupted, now: Millis, rules: Rules) -> Refusal | None:
+    """Why an event that was never seen opens nothing."""
+    policy = rules.policy
+    oldest = now - min(policy.max_event_age, policy.run.closed_retention)
+    if event.origin.timestamp <= oldest:
+        return Refusal("too_old", "the event is older than max_event_age")
+    if len(event.questions) > rules.limits.interrupts_per_run:
+        return Refusal("limit", f"{len(event.questions)} interrupts exceed interrupts_per_run")
+    if policy.refuse_unusable_schema:
+        return _schema_refusal(event, rules)
+    return None
+
+
+def _schema_refusal(event: Interrupted, rules: Rules) -> Refusal | None:
+    for index, question in enumerate(event.questions):
+        problem = _unusable(question, rules)
+        if problem is not None:
+            return Refusal("unsupported", f"response schema of interrupt {index}: {problem}")
+    return None
+
+
+def _unusable(question: Question, rules: Rules) -> str | None:
+    schema = question.response_schema
+    if schema is None:
+        return None
+    if len(schema) > rules.limits.schema_bytes:
+        return "larger than schema_bytes"
+    return rules.schemas.unusable(schema)
+
+
+def _run(event: Interrupted, now: Millis, rules: Rules) -> Run:
+    return Run(
+        event.thread,
+        event.run_id,
+        event.protocol,
+        event.digest,
+        event.at,
+        event.generation,
+        event.origin,
+        now,
+        tuple([_item(question, now, rules) for question in event.questions]),
+        rules.policy.run,
+        event.native,
+    )
+
+
+def _item(question: Question, now: Millis, rules: Rules) -> Item:
+    expires_at, flags = expiry.deadline(question, rules.policy, now)
+    if _unusable(question, rules) is not None:
+        flags = (*flags, "schema_unusable")
+    return Item(question, expires_at=expires_at, flags=flags)
+
+
+def _supersede(
+    thread: Thread, event: Interrupted, now: Millis
+) -> tuple[Thread, tuple[Effect, ...]]:
+    """Close what is open: the thread goes on from the newer run."""
+    effects: tuple[Effect, ...] = ()
+    for run in thread.runs:
+        if run.outcome is None:
+            closed = closing.close(run, "superseded", "superseded", now)
+            thread = put(thread, run, closed.run)
+            effects += closed.effects
+    return thread, effects
+
+
+def _late(thread: Thread, run: Run, now: Millis, rules: Rules) -> Decision:
+    """A run older than the newest seen is published once, closed, so that nobody waits for it."""
+    closed = closing.close_unpublished(run, now)
+    thread = Thread((*thread.runs, closed.run), thread.parked, thread.carry)
+    return _with_early_answers(thread, closed.run, closed.effects, now, rules)
+
+
+def _with_early_answers(
+    thread: Thread, run: Run, effects: tuple[Effect, ...], now: Millis, rules: Rules
+) -> Decision:
+    """Judge the answers that came before their question, in the order they came."""
+    if not thread.parked:
+        return Decision(thread, effects)
+    ids = {approval_id(run, item.question.interrupt_id) for item in run.items}
+    early = [parked for parked in thread.parked if parked.approval_id in ids]
+    thread = Thread(thread.runs, _without(thread.parked, ids), thread.carry)
+    for parked in early:
+        decision = answers.judge(thread, parked.answer, now, rules)
+        thread, effects = decision.thread, (*effects, *decision.effects)
+    return Decision(thread, effects)
+
+
+def _without(parked: tuple[Parked, ...], ids: set[str]) -> tuple[Parked, ...]:
+    return tuple(one for one in parked if one.approval_id not in ids)

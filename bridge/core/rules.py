@@ -1,0 +1,22 @@
+"""What `decide` is told besides state and input: the source's policy, bounds and services.
+
+Everything in it is a value or a pure function; nothing here may reach for I/O or a clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bridge.core.model import BuildNative, Limits, SourcePolicy
+from bridge.core.schema import SchemaCache
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """One source's rules. `parked_room` says whether the slot may keep one more early answer."""
+
+    policy: SourcePolicy
+    limits: Limits
+    build: BuildNative
+    schemas: SchemaCache
+    parked_room: bool = True

@@ -1,0 +1,160 @@
+"""Runs, items and threads as changed copies, and how to find a question in a thread.
+
+Written out field by field: `dataclasses.replace` takes twice as long, and these copies are most
+of what a decision costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bridge.core.ids import make_id
+from bridge.core.lifecycle import MOVES, Move
+from bridge.core.model import (
+    AcceptedAnswer,
+    Answer,
+    ClosedReason,
+    Item,
+    Millis,
+    Operation,
+    Publish,
+    Run,
+    RunOutcome,
+    Thread,
+)
+
+
+def approval_id(run: Run, interrupt_id: str) -> str:
+    """The id under which one interrupt of the run is published."""
+    key = run.thread
+    return make_id("approval", key.source, key.scope, key.thread_id, run.run_id, interrupt_id)
+
+
+def resume_run_id(run: Run) -> str:
+    """The id of the run that this bridge's resume command starts."""
+    key = run.thread
+    return make_id("resume-run", key.source, key.scope, key.thread_id, run.run_id)
+
+
+def put(thread: Thread, old: Run, new: Run | None) -> Thread:
+    """The thread with one run exchanged, or taken out."""
+    kept = (new if run is old else run for run in thread.runs)
+    return Thread(tuple(run for run in kept if run is not None), thread.parked, thread.carry)
+
+
+def with_items(run: Run, items: Sequence[Item]) -> Run:
+    """The run with other items, still as open or closed as it was."""
+    return _copy(run, items, run.outcome, run.closed_at, run.confirmed)
+
+
+def with_outcome(run: Run, items: Sequence[Item], outcome: RunOutcome, now: Millis) -> Run:
+    """The run closed with an outcome; its items are given as they end."""
+    return _copy(run, items, outcome, now, run.confirmed)
+
+
+def with_confirmation(run: Run) -> Run:
+    """The resumed run, now that somebody saw its resume start."""
+    return _copy(run, run.items, run.outcome, run.closed_at, True)
+
+
+def _copy(
+    run: Run,
+    items: Sequence[Item],
+    outcome: RunOutcome | None,
+    closed_at: Millis | None,
+    confirmed: bool,
+) -> Run:
+    return Run(
+        run.thread,
+        run.run_id,
+        run.protocol,
+        run.digest,
+        run.at,
+        run.generation,
+        run.origin,
+        run.published_at,
+        tuple(items),
+        run.policy,
+        run.native,
+        outcome,
+        closed_at,
+        confirmed,
+    )
+
+
+def moved(
+    item: Item,
+    move: Move,
+    now: Millis,
+    reason: ClosedReason,
+    answer: AcceptedAnswer | None = None,
+    flag: str | None = None,
+) -> Item:
+    """The item after a move, one revision on, with the reason that counts from now on."""
+    return Item(
+        item.question,
+        MOVES[item.status][move],
+        item.revision + 1,
+        item.expires_at,
+        item.flags if flag is None or flag in item.flags else (*item.flags, flag),
+        answer or item.answer,
+        now,
+        reason,
+    )
+
+
+def revised(item: Item, closed_reason: ClosedReason | None = None, flag: str | None = None) -> Item:
+    """The item one revision on, its status as it was; a reason or a flag may be new."""
+    return Item(
+        item.question,
+        item.status,
+        item.revision + 1,
+        item.expires_at,
+        item.flags if flag is None else (*item.flags, flag),
+        item.answer,
+        item.closed_at,
+        closed_reason or item.closed_reason,
+    )
+
+
+def publish_all(run: Run) -> tuple[Publish, ...]:
+    """Every approval of the run, in the order of the run."""
+    return tuple(Publish(run, index) for index in range(len(run.items)))
+
+
+def publish_changed(before: Run, after: Run) -> tuple[Publish, ...]:
+    """The approvals that differ between two states of one run."""
+    pairs = zip(before.items, after.items, strict=True)
+    return tuple(Publish(after, index) for index, (old, new) in enumerate(pairs) if old is not new)
+
+
+def open_count(run: Run) -> int:
+    """How many of the run's interrupts still wait for an answer."""
+    if run.outcome is not None:
+        return 0
+    return sum(1 for item in run.items if item.status == "pending")
+
+
+def run_of(thread: Thread, named: Answer | Operation) -> Run | None:
+    """The run that an answer or operation names: by run id, else by one of its approval ids."""
+    if named.run_id is not None:
+        for run in thread.runs:
+            if run.run_id == named.run_id and named.thread in (None, run.thread):
+                return run
+        return None
+    for run in thread.runs:
+        if any(approval_id(run, i.question.interrupt_id) == named.approval_id for i in run.items):
+            return run
+    return None
+
+
+def index_of(run: Run, answer: Answer) -> int | None:
+    """Where in its run the question of an answer stands."""
+    for index, item in enumerate(run.items):
+        interrupt_id = item.question.interrupt_id
+        if answer.interrupt_id is not None:
+            if interrupt_id == answer.interrupt_id:
+                return index
+        elif approval_id(run, interrupt_id) == answer.approval_id:
+            return index
+    return None

@@ -1,0 +1,54 @@
+"""Time: the next instant at which a run changes by itself, and what happens then."""
+
+from __future__ import annotations
+
+from bridge.core import answers, closing, coverage, expiry
+from bridge.core.model import Decision, Effect, Forget, Millis, Run, Thread
+from bridge.core.rules import Rules
+from bridge.core.runs import publish_changed, put, with_items
+
+
+def next_timer(run: Run) -> Millis | None:
+    """The earliest instant at which a tick would change the run; None if none would."""
+    if run.outcome is not None:
+        return closing.forget_at(run)
+    return min(
+        (i.expires_at for i in run.items if i.expires_at is not None and expiry.may_expire(i)),
+        default=None,
+    )
+
+
+def ticked(thread: Thread, now: Millis, rules: Rules) -> Decision:
+    """Expire and forget what is due, and give up on early answers whose question never came."""
+    effects: list[Effect] = []
+    for run in thread.runs:
+        thread = _run_ticked(thread, run, now, rules, effects)
+    return _early_answers_ticked(thread, now, effects)
+
+
+def _run_ticked(
+    thread: Thread, run: Run, now: Millis, rules: Rules, effects: list[Effect]
+) -> Thread:
+    due = next_timer(run)
+    if due is None or due > now:
+        return thread
+    if run.outcome is not None:
+        effects.append(Forget(run))
+        return put(thread, run, None)
+    items = expiry.expire_due(run, now, now)
+    if coverage.is_complete(items):
+        end = coverage.settle(run, items, thread.carry, now, rules)
+        effects.extend(end.effects)
+        return put(thread, run, end.run)
+    changed = with_items(run, items)
+    effects.extend(publish_changed(run, changed))
+    return put(thread, run, changed)
+
+
+def _early_answers_ticked(thread: Thread, now: Millis, effects: list[Effect]) -> Decision:
+    due = [parked for parked in thread.parked if parked.until <= now]
+    if due:
+        kept = tuple(parked for parked in thread.parked if parked.until > now)
+        thread = Thread(thread.runs, kept, thread.carry)
+        effects.extend(answers.unknown(parked.answer, now) for parked in due)
+    return Decision(thread, tuple(effects))
