@@ -1,7 +1,7 @@
 """A real Apache Kafka for demonstrations and tests: one KRaft node on free loopback ports.
 
 Data lives in a directory of its own that goes away with the broker; nothing here is meant for
-production, and nothing of the bridge is imported.
+production.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from types import TracebackType
 from typing import Self
 
 from bridge.demo.kafka_jars import Java, find_java, kafka_jars
+from bridge.errors import ClusterError
 
 READY_SECONDS = 120.0
 STOP_SECONDS = 20.0  # a clean shutdown of one node takes 1–3 s
@@ -60,8 +61,10 @@ SETTINGS: Mapping[str, str] = {
 }
 
 
-class BrokerError(RuntimeError):
-    """The development broker did not do what was asked; the message ends with its log."""
+class BrokerError(ClusterError):
+    """The development broker did not do what was asked; where it spoke, its log is the message."""
+
+    code = "development_broker"
 
 
 class DevBroker:

