@@ -44,21 +44,17 @@ def build(run: Run, carry: JsonText | None) -> Native:
 
 
 def _entry(item: Item) -> JsonText:
-    answer = item.answer
-    interrupt_id = _text(item.question.interrupt_id)
-    if answer is not None and item.status == "answered" and "lapsed" not in item.flags:
-        return _object(
-            interruptId=interrupt_id,
-            status=_text("resolved"),
-            payload=_not_null(answer.payload),
-            metadata=_only_object(answer.metadata),
-        )
-    given = None if answer is None or answer.status != "cancelled" else answer.metadata
-    why = _object(reason=_text(item.closed_reason or item.status))
+    """A cancelled entry has no payload; its metadata is what the answerer said, else the cause."""
+    answer = item.answer if item.closed_reason in ("answered", "cancelled") else None
+    resolved = item.closed_reason == "answered"
+    metadata = _only_object(answer.metadata) if answer else None
+    if not resolved and metadata is None:
+        metadata = _object(reason=_text(item.closed_reason or item.status))
     return _object(
-        interruptId=interrupt_id,
-        status=_text("cancelled"),
-        metadata=_only_object(given) or why,
+        interruptId=_text(item.question.interrupt_id),
+        status=_text("resolved" if resolved else "cancelled"),
+        payload=_not_null(answer.payload) if answer and resolved else None,
+        metadata=metadata,
     )
 
 

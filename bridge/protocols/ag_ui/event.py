@@ -12,7 +12,7 @@ import msgspec
 
 from bridge.core import json_text
 from bridge.core.json_text import JsonError
-from bridge.core.model import Counted, Limits, Refusal, ThreadKey
+from bridge.core.model import Counted, Input, Limits, Refusal, ThreadKey
 from bridge.protocols.fields import Fields, Unreadable
 from bridge.protocols.interface import Reading, Record
 
@@ -58,17 +58,15 @@ class Event:
     def thread(self, thread_id: str) -> ThreadKey:
         return ThreadKey(self.source, "", thread_id)
 
+    def reading(self, *inputs: Input) -> Reading:
+        return Reading(inputs, counts=self.counts())
+
     def refused(self, refusal: Refusal) -> Reading:
         return Reading(refusal=refusal, counts=self.counts())
 
     def counts(self) -> tuple[Counted, ...]:
         """Each thing once per event, in a fixed order."""
-        return tuple(
-            Counted("unattributable_total")
-            if kind == "unattributable"
-            else Counted("lenient_total", kind)
-            for kind in sorted(self.seen)
-        )
+        return tuple(Counted("lenient", kind) for kind in sorted(self.seen))
 
 
 class Peek(msgspec.Struct):
@@ -116,6 +114,6 @@ def _peek_odd_text(event: Event) -> Peek:
 def _loosely(value: bytes) -> Any:
     """The value for a standard parser without our rules; None where it is no JSON at all."""
     try:
-        return json.loads(value)
+        return json.loads(value.decode())
     except (ValueError, RecursionError):
         return None

@@ -9,10 +9,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from bridge.core.model import Input, Interrupted
+from bridge.core.model import Interrupted
 from bridge.protocols.ag_ui.event import NAME, Event
 from bridge.protocols.ag_ui.interrupts import read_interrupts
 from bridge.protocols.fields import Fields, Unreadable
+from bridge.protocols.interface import Reading
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -53,32 +54,32 @@ class _PlainEnd(msgspec.Struct, forbid_unknown_fields=True):
 _PLAIN_END = msgspec.json.Decoder(_PlainEnd)
 
 
-def run_finished(event: Event) -> tuple[Input, ...]:
+def run_finished(event: Event) -> Reading:
     try:
         plain = _PLAIN_END.decode(event.value)
     except (msgspec.DecodeError, RecursionError):
         return _run_finished_strictly(event)
     if plain.outcome and plain.outcome.pendingToolCallIds:
         event.seen.add("pending_tool_calls")
-    return ()
+    return event.reading()
 
 
-def _run_finished_strictly(event: Event) -> tuple[Input, ...]:
+def _run_finished_strictly(event: Event) -> Reading:
     fields = event.strictly()
     thread_id, run_id = fields.required_text("threadId"), fields.required_text("runId")
     _check_envelope(fields, event.seen)
     pointer, value = fields.find("outcome")
     if value is None:
         _count_outside_outcome(fields, event.seen)
-        return ()
+        return event.reading()
     outcome = Fields(value, pointer, event.seen)
     kind = value.get("type")
     if kind == "interrupt":
-        return (_interrupted(event, thread_id, run_id, outcome),)
+        return event.reading(_interrupted(event, thread_id, run_id, outcome))
     if kind not in ("success", "cancelled"):
         raise Unreadable("unknown_outcome", f"{pointer}/type", "not an outcome of AG-UI 1.0")
     _ended_without_question(fields, outcome, event.seen)
-    return ()
+    return event.reading()
 
 
 def _check_envelope(fields: Fields, seen: set[str]) -> None:

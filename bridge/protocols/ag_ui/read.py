@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from bridge.core.json_text import JsonError
-from bridge.core.model import Input, Limits, MovedOn, Reason, Refusal, RunFailed
+from bridge.core.model import Counted, Limits, MovedOn, Reason, Refusal, RunFailed
 from bridge.protocols.ag_ui.event import OTHER_TYPES, Event, Peek, peek
 from bridge.protocols.ag_ui.finished import run_finished
 from bridge.protocols.fields import Fields, Unreadable
@@ -31,15 +31,14 @@ def read(record: Record, source: str, limits: Limits) -> Reading:
         seen = peek(event)
         if seen.type in OTHER_TYPES:
             return _NOTHING
-        inputs = _read_known(seen, event)
+        return _read_known(seen, event)
     except JsonError as error:
         return event.refused(Refusal(cast(Reason, error.code), str(error)))
     except Unreadable as error:
         return event.refused(error.refusal)
-    return Reading(inputs, counts=event.counts())
 
 
-def _read_known(seen: Peek, event: Event) -> tuple[Input, ...]:
+def _read_known(seen: Peek, event: Event) -> Reading:
     reader = _READERS.get(seen.type)
     if reader is not None:
         return reader(event)
@@ -51,10 +50,10 @@ def _read_known(seen: Peek, event: Event) -> tuple[Input, ...]:
         raise Unreadable("malformed", "/type", "spells RUN_FINISHED in another way")
     else:
         event.seen.add("unknown_type")
-    return ()
+    return event.reading()
 
 
-def _run_started(event: Event) -> tuple[Input, ...]:
+def _run_started(event: Event) -> Reading:
     """Whoever starts a run may be continuing the interrupted one.
 
     `covers` is what its resume list names. Without a list it is empty, which closes nothing, since
@@ -68,7 +67,7 @@ def _run_started(event: Event) -> tuple[Input, ...]:
     if given is not None:
         covers = _resumed_ids(Fields(given, pointer, event.seen), event.seen)
     origin = event.record.origin
-    return (
+    return event.reading(
         MovedOn(
             event.thread(thread_id),
             "resumed_elsewhere",
@@ -76,7 +75,7 @@ def _run_started(event: Event) -> tuple[Input, ...]:
             origin,
             by_run=run_id,
             covers=covers,
-        ),
+        )
     )
 
 
@@ -92,7 +91,7 @@ def _resumed_ids(given: Fields, seen: set[str]) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def _run_error(event: Event) -> tuple[Input, ...]:
+def _run_error(event: Event) -> Reading:
     """A RUN_ERROR names no run: it belongs to the thread the record's key names, or to nobody."""
     fields = event.strictly()
     fields.required_text("message")
@@ -100,10 +99,9 @@ def _run_error(event: Event) -> tuple[Input, ...]:
     fields.check_integer("timestamp")
     thread_id = fields.text("threadId") or _as_text(event.record.key)
     if not thread_id:
-        event.seen.add("unattributable")
-        return ()
+        return Reading(counts=(*event.counts(), Counted("unattributable", event.source)))
     origin = event.record.origin
-    return (RunFailed(event.thread(thread_id), origin.timestamp, origin),)
+    return event.reading(RunFailed(event.thread(thread_id), origin.timestamp, origin))
 
 
 def _as_text(key: bytes | None) -> str | None:
@@ -113,7 +111,7 @@ def _as_text(key: bytes | None) -> str | None:
         return None
 
 
-_READERS: Mapping[str, Callable[[Event], tuple[Input, ...]]] = {
+_READERS: Mapping[str, Callable[[Event], Reading]] = {
     "RUN_FINISHED": run_finished,
     "RUN_STARTED": _run_started,
     "RUN_ERROR": _run_error,

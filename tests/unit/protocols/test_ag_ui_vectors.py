@@ -52,7 +52,7 @@ def test_run_finished_is_read_as_python_reads_it(case: dict[str, Any]) -> None:
     python = case["py_ag_ui_protocol_1_0_0"]
     if case["name"] in OTHER_THAN_PYTHON:
         assert python["verdict"] == "accepted", "no difference any more"
-        expected, _ = OTHER_THAN_PYTHON[case["name"]]
+        expected: str | None = OTHER_THAN_PYTHON[case["name"]][0]
     else:
         refused = python["verdict"] == "rejected"
         expected = REASONS.get(case["name"], "malformed") if refused else None
@@ -121,7 +121,7 @@ def _python_interrupts(case: dict[str, Any]) -> Any:
 def _expected_inputs(event: dict[str, Any]) -> list[type]:
     if _outcome(event) == "interrupt":
         return [Interrupted]
-    by_type = {"RUN_STARTED": [MovedOn], "RUN_ERROR": [RunFailed]}
+    by_type: dict[str, list[type]] = {"RUN_STARTED": [MovedOn], "RUN_ERROR": [RunFailed]}
     return by_type.get(event["type"], [])
 
 

@@ -1,0 +1,158 @@
+"""The `RunAgentInput` that continues an interrupted run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, Literal
+
+import pytest
+
+from bridge.core.ids import make_id
+from bridge.core.model import AcceptedAnswer, AnswerStatus, Item, Question, Run, ThreadKey
+from tests.unit.protocols.agui_events import AG_UI, ORIGIN, only_interrupted, read, vectors
+
+THREAD = ThreadKey("support", "", "t-1")
+
+
+def answered(
+    interrupt_id: str,
+    payload: bytes | None = None,
+    status: AnswerStatus = "resolved",
+    metadata: bytes | None = None,
+) -> Item:
+    answer = AcceptedAnswer(status, b"", "answer-1", 2, payload=payload, metadata=metadata)
+    closed: Literal["answered", "cancelled"] = "answered" if status == "resolved" else "cancelled"
+    return Item(Question(interrupt_id), closed, answer=answer, closed_at=2, closed_reason=closed)
+
+
+def expired(interrupt_id: str) -> Item:
+    return Item(Question(interrupt_id), "expired", closed_at=9, closed_reason="expired")
+
+
+def lapsed(interrupt_id: str) -> Item:
+    item = answered(interrupt_id, b"true")
+    return replace(item, status="expired", flags=("lapsed",), closed_reason="lapsed")
+
+
+def run_of(*items: Item) -> Run:
+    return Run(THREAD, "r-1", "ag-ui", b"", 1, 0, ORIGIN, 1, items, outcome="resumed", closed_at=9)
+
+
+def body_of(*items: Item, carry: bytes | None = None) -> Any:
+    return json.loads(AG_UI.build(run_of(*items), carry).body)
+
+
+def test_the_body_continues_the_thread_under_a_new_run_id() -> None:
+    """The same run always gives the same resume run id; the list has the run's order."""
+    native = AG_UI.build(run_of(answered("b", b"true"), answered("a", b"1")), None)
+    assert (native.method, native.endpoint, native.notes) == ("run", None, ("continuity_omitted",))
+    assert json.loads(native.body) == {
+        "threadId": "t-1",
+        "runId": make_id("resume-run", "support", "", "t-1", "r-1"),
+        "protocolVersion": "1.0",
+        "state": {},
+        "messages": [],
+        "tools": [],
+        "context": [],
+        "forwardedProps": {},
+        "resume": [
+            {"interruptId": "b", "status": "resolved", "payload": True},
+            {"interruptId": "a", "status": "resolved", "payload": 1},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        '{"z":18446744073709551617,"a":50.0,"e":1e2}',
+        '"😀"',
+        '"\\ud83d\\ude00"',
+        "false",
+        "0",
+        '""',
+        "[null]",
+    ],
+)
+def test_a_payload_goes_out_as_it_came(payload: str) -> None:
+    """Number literals, key order and code points; false, 0 and "" are answers."""
+    native = AG_UI.build(run_of(answered("a", payload.encode())), None)
+    assert b'"payload":' + payload.encode() in native.body
+
+
+@pytest.mark.parametrize("payload", [None, b"null", b" null\n"])
+def test_a_null_payload_is_no_payload(payload: bytes | None) -> None:
+    """The 1.0 schema forbids a whole null; released clients drop it."""
+    assert body_of(answered("a", payload))["resume"] == [{"interruptId": "a", "status": "resolved"}]
+
+
+@pytest.mark.parametrize(
+    ("item", "metadata"),
+    [
+        (expired("a"), {"reason": "expired"}),
+        (lapsed("a"), {"reason": "lapsed"}),
+        (answered("a", b'{"no":1}', "cancelled"), {"reason": "cancelled"}),
+        (answered("a", None, "cancelled", b'{"by":"desk"}'), {"by": "desk"}),
+        (answered("a", None, "cancelled", b"[1]"), {"reason": "cancelled"}),
+    ],
+)
+def test_an_abandoned_entry_says_why_and_carries_no_payload(
+    item: Item, metadata: dict[str, str]
+) -> None:
+    """The wire knows no "abandoned": status cancelled, the cause in metadata."""
+    entry = {"interruptId": "a", "status": "cancelled", "metadata": metadata}
+    assert body_of(item)["resume"] == [entry]
+
+
+def test_metadata_of_an_answer_travels_with_it() -> None:
+    """Verbatim, where it is the object that the protocol asks for."""
+    assert body_of(answered("a", b"1", metadata=b'{"m":1}'))["resume"][0]["metadata"] == {"m": 1}
+    assert "metadata" not in body_of(answered("a", b"1", metadata=b"null"))["resume"][0]
+
+
+def test_carried_context_fills_the_body() -> None:
+    """What the thread kept goes out as its slices; what it did not keep stays empty."""
+    native = AG_UI.build(
+        run_of(answered("a")), b'{"messages":[{"id":"m","n":1e2}],"state":{"x":50.0},"other":1}'
+    )
+    assert native.notes == ()
+    assert b'"state":{"x":50.0},"messages":[{"id":"m","n":1e2}],"tools":[],' in native.body
+    assert b"other" not in native.body
+
+
+def test_ids_are_written_as_json_text() -> None:
+    """Quotes, control characters and astral characters in ids survive."""
+    odd = 'q"\\\n😀\u2028'
+    run = replace(run_of(answered(odd)), thread=ThreadKey("support", "", odd))
+    body = json.loads(AG_UI.build(run, None).body)
+    assert (body["threadId"], body["resume"][0]["interruptId"]) == (odd, odd)
+
+
+@pytest.mark.parametrize("case", vectors("oracle_resume.json"), ids=lambda case: case["name"])
+def test_exactly_one_entry_for_each_recorded_interrupt(case: dict[str, Any]) -> None:
+    """Whatever list the recorded client was given, ours covers each question once, no extras."""
+    asked = list({item["id"]: item for item in case["pendingInterrupts"]}.values())
+    if not asked:
+        return
+    event = {
+        "type": "RUN_FINISHED",
+        "threadId": "t-1",
+        "runId": "r-1",
+        "outcome": {"type": "interrupt", "interrupts": asked},
+    }
+    questions = only_interrupted(read(event)).questions
+    given = {e.get("interruptId"): e for e in case["resume"] or () if isinstance(e, dict)}
+    items = [_settled(question, given.get(question.interrupt_id)) for question in questions]
+    sent = body_of(*items)["resume"]
+    assert [entry["interruptId"] for entry in sent] == [item["id"] for item in asked]
+    assert {entry["status"] for entry in sent} <= {"resolved", "cancelled"}
+
+
+def _settled(question: Question, entry: dict[str, Any] | None) -> Item:
+    """The recorded entry as an accepted answer; an interrupt nobody answered has expired."""
+    if entry is None or entry.get("status") not in {"resolved", "cancelled"}:
+        return replace(expired(question.interrupt_id), question=question)
+    payload = json.dumps(entry["payload"]).encode() if "payload" in entry else None
+    item = answered(question.interrupt_id, payload, entry["status"])
+    return replace(item, question=question)

@@ -1,0 +1,90 @@
+"""Laws of the AG-UI reader over events nobody thought of."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bridge.core.model import Interrupted
+from tests.unit.protocols.agui_events import ASK, finished, ids, interrupted, read
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4)
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["id", "type", "interrupts", "outcome", "metadata"])
+            | st.text(max_size=3),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=6,
+)
+SEEDS = (
+    interrupted({**ASK, "metadata": {"a": [1]}, "responseSchema": {}}, {"id": "b", "reason": "x"}),
+    finished({"type": "success", "pendingToolCallIds": ["c"]}, usage=[{"inputTokens": 1}]),
+    {
+        "type": "RUN_STARTED",
+        "threadId": "t",
+        "runId": "r",
+        "input": {"resume": [{"interruptId": "a", "status": "resolved"}]},
+    },
+    {"type": "RUN_ERROR", "message": "boom"},
+    {"type": "CUSTOM", "name": "on_interrupt", "value": 1},
+)
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [path, *(place for key, item in inner for place in _places(item, (*path, key)))]
+
+
+def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = _with(copy[path[0]], path[1:], new)
+    return copy
+
+
+@st.composite
+def mutated_events(draw: st.DrawFn) -> Any:
+    """A real event with one to three of its parts replaced by anything."""
+    event: Any = draw(st.sampled_from(SEEDS))
+    for _ in range(draw(st.integers(1, 3))):
+        event = _with(event, draw(st.sampled_from(_places(event))), draw(JSON))
+    return event
+
+
+@given(mutated_events(), st.sampled_from([None, b"", b"t-1", b"\xff"]))
+@settings(max_examples=400, deadline=None)
+def test_no_event_makes_the_reader_raise(event: Any, key: bytes | None) -> None:
+    """A refusal makes no input, and a question is only ever read from an interrupt outcome."""
+    reading = read(json.dumps(event), key=key)
+    assert not (reading.refusal and reading.inputs)
+    if any(isinstance(found, Interrupted) for found in reading.inputs):
+        assert event["outcome"]["type"] == "interrupt"
+        assert set(ids(reading)) == {item["id"] for item in event["outcome"]["interrupts"]}
+
+
+@given(st.sampled_from(SEEDS), st.data())
+@settings(max_examples=400, deadline=None)
+def test_no_bytes_make_the_reader_raise(event: Any, data: st.DataObject) -> None:
+    """Cut, overwritten and inserted bytes."""
+    text = bytearray(json.dumps(event).encode())
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 8)))
+    text[start:end] = data.draw(st.binary(max_size=8))
+    reading = read(bytes(text))
+    assert not (reading.refusal and reading.inputs)
