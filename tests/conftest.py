@@ -20,11 +20,17 @@ from tests.topics import MakeTopics, create_topics
 BROKER_FIXTURES = {"broker", "bootstrap", "make_topics"}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever uses a broker fixture has the marker, so that `-m "not broker"` can be trusted."""
+@pytest.hookimpl(tryfirst=True)  # before pytest itself selects by marker
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Whoever uses a broker fixture has the marker, so that `-m "not broker"` can be trusted, and
+    the long fault runs run only where `-m` names them."""
     for item in items:
         if BROKER_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("broker")
+    if "long" not in config.option.markexpr:
+        long = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]
 
 
 @pytest.hookimpl(wrapper=True)
