@@ -1,0 +1,159 @@
+"""I4 and the approval side of I10: every interrupt asked once, every revision in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from bridge.demo.check import ids, text
+from bridge.demo.check.events import Asked
+from bridge.demo.check.log import LogRecord, Place, Violation, text_of
+from bridge.demo.check.story import Life, RunKey, Story
+
+# Reasons for which a well-formed event is refused all the same.
+_LAWFUL = frozenset(
+    {"run_conflict", "run_reused", "too_old", "limit", "too_large", "unsupported"}
+    | {"command_too_large", "no_refusal_configured"}
+)
+_COPIED = {
+    "id": "interrupt_id",
+    "reason": "reason",
+    "message": "message",
+    "toolCallId": "tool_call_id",
+    "expiresAt": "expires_at_raw",
+    "responseSchema": "response_schema",
+    "metadata": "metadata",
+}
+_CONSTANT = ("origin", "published_at", "index", "total", "expires_at", "protocol")
+
+
+def every_event_is_accounted_for(story: Story) -> Iterator[Violation]:
+    """I4: each valid event opened its run, repeats the one that did, or was lawfully refused."""
+    for key, events in story.asked.items():
+        opener = _opener(story, key)
+        for record, asked in events:
+            if record.place == opener:
+                yield from _all_published(story, key, record, asked)
+            elif record.place in story.letters_of:
+                yield from _lawfully_refused(story, record, len(events))
+            elif story.settled(record.place):
+                yield from _repeats(story, key, asked, opener)
+
+
+def every_approval_was_asked(story: Story) -> Iterator[Violation]:
+    """I4: no approval without its interrupt, and what it shows is what was asked."""
+    asked = {
+        (record.place, interrupt["id"]): (key, place, len(reading.interrupts), interrupt)
+        for key, events in story.asked.items()
+        for record, reading in events
+        for place, interrupt in enumerate(reading.interrupts)
+    }
+    for approval_id, lives in story.lives.items():
+        for life in lives:
+            first = life.revisions[0]
+            source = asked.get((first.origin, str(first.body.get("interrupt_id"))))
+            if source is None:
+                yield Violation("I4", "an approval that no event asked for", (approval_id,))
+            elif not _shows(approval_id, first.body, *source):
+                yield Violation("I4", "an approval shows other than was asked", (approval_id,))
+
+
+def revisions_have_no_gap(story: Story) -> Iterator[Violation]:
+    """I4: revisions of one approval count from 1 by 1, each of them once."""
+    for approval_id, lives in story.lives.items():
+        for life in lives:
+            found = [int(revision.body.get("revision", 0)) for revision in life.revisions]
+            if len(set(found)) != len(found):
+                yield Violation("I4", "a revision appears twice", (approval_id, str(found)))
+            elif found != sorted(found):
+                yield Violation("I4", "revisions out of order", (approval_id, str(found)))
+            elif not story.setup.compacted and found != list(range(1, len(found) + 1)):
+                yield Violation("I4", "revisions with a gap", (approval_id, str(found)))
+            if _changed(life, _CONSTANT):
+                yield Violation("I4", "what must stay changed", (approval_id,))
+
+
+def an_end_is_final(story: Story) -> Iterator[Violation]:
+    """I10: an outcome never changes, an expired question is never answered again."""
+    for approval_id, lives in story.lives.items():
+        for life in lives:
+            ended = [r.body for r in life.revisions if r.body.get("run_outcome") is not None]
+            if len({(body["run_outcome"], str(body.get("status"))) for body in ended}) > 1:
+                yield Violation("I10", "a closed run changed its outcome", (approval_id,))
+            if ended and life.last.body.get("run_outcome") is None:
+                yield Violation("I10", "a closed run is open again", (approval_id,))
+            if _rises_again(life.statuses):
+                yield Violation("I10", "an expired approval came back", (approval_id,))
+
+
+def _opener(story: Story, key: RunKey) -> Place | None:
+    """The event that the run's approvals name as theirs."""
+    lives = story.runs_by_key.get(key)
+    return lives[0].last.origin if lives else None
+
+
+def _all_published(
+    story: Story, key: RunKey, record: LogRecord, asked: Asked
+) -> Iterator[Violation]:
+    for interrupt in asked.interrupts:
+        approval_id = ids.make_id("approval", *key, interrupt["id"])
+        if story.latest(approval_id) is None and not story.setup.compacted:
+            yield Violation("I4", "an interrupt was never published", (approval_id,))
+    for letter in story.letters_of.get(record.place, []):
+        if (letter.header("bridge-reason") or b"").decode() not in _LAWFUL:
+            yield Violation("I4", "an event both published and refused", (text_of(record.place),))
+
+
+def _lawfully_refused(story: Story, record: LogRecord, rivals: int) -> Iterator[Violation]:
+    for letter in story.letters_of[record.place]:
+        reason = (letter.header("bridge-reason") or b"").decode()
+        if reason not in _LAWFUL:
+            yield Violation(
+                "I4", f"a valid event was refused as {reason!r}", (text_of(record.place),)
+            )
+        elif reason in {"run_conflict", "run_reused"} and rivals < 2:
+            yield Violation(
+                "I4", f"{reason} without another event of that run", (text_of(record.place),)
+            )
+
+
+def _repeats(story: Story, key: RunKey, asked: Asked, opener: Place | None) -> Iterator[Violation]:
+    if opener is None:
+        if not story.setup.compacted:
+            yield Violation("I4", "an event was neither published nor refused", key)
+        return
+    first = next((reading for record, reading in story.asked[key] if record.place == opener), None)
+    if first is not None and not first.same_questions(asked):
+        yield Violation("I4", "another content for a run was ignored silently", key)
+
+
+def _shows(
+    approval_id: str,
+    body: dict[str, Any],
+    key: RunKey,
+    place: int,
+    total: int,
+    interrupt: dict[str, Any],
+) -> bool:
+    copied = all(
+        text.written(body.get(ours)) == text.written(interrupt.get(theirs))
+        for theirs, ours in _COPIED.items()
+    )
+    return (
+        copied
+        and approval_id == body.get("approval_id") == ids.make_id("approval", *key, interrupt["id"])
+        and (str(body.get("index")), str(body.get("total"))) == (str(place), str(total))
+    )
+
+
+def _changed(life: Life, names: tuple[str, ...]) -> bool:
+    kept = {
+        text.written([revision.body.get(name) for name in names]) for revision in life.revisions
+    }
+    return len(kept) > 1
+
+
+def _rises_again(statuses: list[str]) -> bool:
+    if "expired" not in statuses:
+        return False
+    return any(later in {"pending", "answered"} for later in statuses[statuses.index("expired") :])

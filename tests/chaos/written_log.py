@@ -1,0 +1,377 @@
+"""A log written by hand, as a correct bridge would have left it, for the checker to read.
+
+Nothing here comes from the bridge. `Log` appends records and keeps offsets; `Run` follows one run
+through its approvals. `clean_log` tells one story that touches every rule.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from bridge.demo.check.ids import home, make_id
+from bridge.demo.check.log import LogRecord, Role, Setup
+
+SOURCE, EVENTS, SLOTS = "support-agents", "agents.run-finished", 2
+START = 1_790_000_000_000
+TOPICS: dict[Role, str] = {
+    "input": EVENTS,
+    "answers": "bridge.answers",
+    "operations": "bridge.operations",
+    "reroute": "bridge.reroute",
+    "approvals": "bridge.approvals",
+    "resume-commands": "bridge.resume-commands",
+    "answer-verdicts": "bridge.answer-verdicts",
+    "dead-letters": "bridge.dead-letters",
+    "state": "bridge.state",
+}
+SETUP = Setup(sources={EVENTS: SOURCE}, slots=SLOTS, final=True)
+
+
+def instant(ms: int) -> str:
+    """RFC 3339 with milliseconds, as the records show it."""
+    text = datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def packed(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def origin_of(record: LogRecord) -> dict[str, Any]:
+    return {
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp": instant(record.timestamp),
+    }
+
+
+def origin_headers(record: LogRecord) -> tuple[tuple[str, bytes], ...]:
+    place = (
+        ("bridge-origin-topic", record.topic.encode()),
+        ("bridge-origin-partition", str(record.partition).encode()),
+        ("bridge-origin-offset", str(record.offset).encode()),
+        ("bridge-origin-timestamp", str(record.timestamp).encode()),
+    )
+    return place if record.key is None else (*place, ("bridge-origin-key", record.key))
+
+
+@dataclass
+class Log:
+    """The topics. One second passes with every record."""
+
+    records: list[LogRecord] = field(default_factory=list)
+    now: int = START
+
+    def append(
+        self,
+        role: Role,
+        partition: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: tuple[tuple[str, bytes], ...] = (),
+    ) -> LogRecord:
+        self.now += 1_000
+        held = [r.offset for r in self.records if (r.role, r.partition) == (role, partition)]
+        offset = max(held, default=-1) + 1
+        record = LogRecord(role, TOPICS[role], partition, offset, self.now, key, value, headers)
+        self.records.append(record)
+        return record
+
+    def event(
+        self, thread: str, run: str, interrupts: list[dict[str, Any]], keyed: bool = True
+    ) -> LogRecord:
+        """A run-finished event; without a key it arrives on the other partition and goes home."""
+        body = {
+            "type": "RUN_FINISHED",
+            "threadId": thread,
+            "runId": run,
+            "outcome": {"type": "interrupt", "interrupts": interrupts},
+        }
+        slot = home(thread, SLOTS)
+        at, key = (slot, thread.encode()) if keyed else (1 - slot, None)
+        record = self.append("input", at, key, packed(body))
+        if not keyed:
+            self.hop(record, thread)
+        return record
+
+    def hop(self, record: LogRecord, thread: str) -> None:
+        headers = (*record.headers, *origin_headers(record))
+        self.append("reroute", home(thread, SLOTS), thread.encode(), record.value, headers)
+
+    def dead(self, record: LogRecord, reason: str) -> None:
+        headers = (*record.headers, *origin_headers(record), ("bridge-reason", reason.encode()))
+        self.append("dead-letters", record.partition, record.key, record.value, headers)
+
+    def verdict(self, record: LogRecord, said: str, run: Run | None = None, index: int = 0) -> None:
+        """The verdict on an answer or operation, on the slot of its run."""
+        given = _loaded(record.value)
+        body: dict[str, Any] = {
+            "answer_id": given.get("answer_id")
+            or f"{record.topic}/{record.partition}/{record.offset}",
+            "verdict": said,
+            "decided_at": instant(self.now),
+            "origin": origin_of(record),
+        }
+        if given.get("approval_id"):
+            body["approval_id"] = given["approval_id"]
+        if run is not None:
+            body |= {"approval_id": run.approval_id(index), **run.identity()}
+        partition = run.slot if run else record.partition
+        self.append("answer-verdicts", partition, body["answer_id"].encode(), packed(body))
+
+    def operation(self, run: Run, op: str) -> LogRecord:
+        body = {"op": op, "approval_id": run.approval_id(0), "reason": "asked to", "by": "ops"}
+        return self.append("operations", run.slot, None, packed(body))
+
+
+@dataclass
+class Run:
+    """One interrupted run, and its approvals as they were last published."""
+
+    log: Log
+    thread: str
+    run: str
+    interrupts: list[dict[str, Any]]
+    origin: LogRecord | None = None
+    approvals: list[dict[str, Any]] = field(default_factory=list)
+    entries: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def slot(self) -> int:
+        return home(self.thread, SLOTS)
+
+    def identity(self) -> dict[str, str]:
+        return {"source": SOURCE, "scope": "", "thread_id": self.thread, "run_id": self.run}
+
+    def _id(self, kind: str, interrupt: str = "") -> str:
+        return make_id(kind, SOURCE, "", self.thread, self.run, interrupt)
+
+    def approval_id(self, index: int) -> str:
+        return self._id("approval", self.interrupts[index]["id"])
+
+    def ask(self, keyed: bool = True) -> Run:
+        """The event, and the first revision of each approval."""
+        self.origin = self.log.event(self.thread, self.run, self.interrupts, keyed)
+        for index in range(len(self.interrupts)):
+            self.approvals.append(self._first(index, self.origin))
+            self.publish(index)
+        return self
+
+    def publish(self, index: int, **changes: Any) -> None:
+        """The next revision of one approval."""
+        approval = self.approvals[index]
+        approval |= {"revision": approval["revision"] + 1, **changes}
+        key = approval["approval_id"].encode()
+        self.log.append("approvals", self.slot, key, packed(approval))
+
+    def answer(
+        self, index: int, payload: Any = None, at_home: bool = True, **members: Any
+    ) -> LogRecord:
+        """An answer record; off its home partition it names its question in full and hops."""
+        body = {"status": "resolved", "payload": payload, "answered_by": "ada", **members}
+        if body["status"] == "cancelled":
+            del body["payload"]
+        if at_home:
+            body["approval_id"] = self.approval_id(index)
+            key = self.thread.encode()
+            return self.log.append("answers", self.slot, key, packed(body))
+        body |= {
+            **{"source": SOURCE, "thread_id": self.thread, "run_id": self.run},
+            "interrupt_id": self.interrupts[index]["id"],
+        }
+        record = self.log.append("answers", 1 - self.slot, None, packed(body))
+        self.log.hop(record, self.thread)
+        return record
+
+    def accept(self, index: int, record: LogRecord, *, last: bool = False) -> None:
+        """The verdict `accepted` and what it changes; `last` closes the run as resumed."""
+        given = _loaded(record.value)
+        status = "answered" if given["status"] == "resolved" else "cancelled"
+        answer_id = f"{record.topic}/{record.partition}/{record.offset}"
+        self.entries[index] = _entry(given, status)
+        self.approvals[index] |= {
+            "status": status,
+            "answer_id": answer_id,
+            "answered_by": "ada",
+            "answered_at": instant(record.timestamp),
+            "closed_reason": status,
+        }
+        self.log.verdict(record, "accepted", self, index)
+        if last:
+            self.close("resumed")
+        else:
+            self.publish(index)
+
+    def refuse(self, index: int, record: LogRecord, said: str) -> None:
+        self.log.verdict(record, said, self, index)
+
+    def expire(self, *indices: int, last: bool = False) -> None:
+        self.log.now += 3_600_000
+        for index in indices:
+            self.entries[index] = {"status": "cancelled", "closed_reason": "expired"}
+            self.approvals[index] |= {"status": "expired", "closed_reason": "expired"}
+            if not last:
+                self.publish(index)
+        if last:
+            self.close("resumed")
+
+    def close(self, outcome: str, **changes: Any) -> None:
+        """The last revision of every approval, and the command of a resumed run."""
+        changes |= {"run_outcome": outcome, "closed_at": instant(self.log.now)}
+        if outcome == "resumed":
+            changes["command_id"] = self._id("command")
+        for index in range(len(self.approvals)):
+            self.publish(index, **changes)
+        if outcome == "resumed":
+            self.log.append("resume-commands", self.slot, self.thread.encode(), self._command())
+
+    def _first(self, index: int, origin: LogRecord) -> dict[str, Any]:
+        asked = self.interrupts[index]
+        approval = {
+            "approval_id": self.approval_id(index),
+            **{"revision": 0, "status": "pending", "kind": "input", "protocol": "ag-ui"},
+            **self.identity(),
+            **{"interrupt_id": asked["id"], "index": index, "total": len(self.interrupts)},
+            **{"flags": [], "published_at": instant(self.log.now), "origin": origin_of(origin)},
+        }
+        names = {"expiresAt": "expires_at_raw", "responseSchema": "response_schema"}
+        names |= {"toolCallId": "tool_call_id"}
+        names |= {name: name for name in ("reason", "message", "metadata")}
+        approval |= {ours: asked[theirs] for theirs, ours in names.items() if theirs in asked}
+        if "expiresAt" in asked:
+            approval["expires_at"] = asked["expiresAt"]
+        return approval
+
+    def _command(self) -> bytes:
+        entries = [
+            {
+                "interrupt_id": asked["id"],
+                "approval_id": self.approval_id(index),
+                **self.entries[index],
+            }
+            for index, asked in enumerate(self.interrupts)
+        ]
+        expired = sum(entry["closed_reason"] == "expired" for entry in entries)
+        kinds = {0: "answers", len(entries): "expiry"}
+        resume = [
+            {"interruptId": entry["interrupt_id"], "status": entry["status"]}
+            | ({"payload": entry["payload"]} if "payload" in entry else {})
+            for entry in entries
+        ]
+        new_run = self._id("resume-run")
+        body = {"threadId": self.thread, "runId": new_run, "messages": [], "resume": resume}
+        command = {
+            "command_id": self._id("command"),
+            **{"protocol": "ag-ui", **self.identity(), "resume_run_id": new_run},
+            **{"entries": entries, "completed_by": kinds.get(expired, "mixed")},
+            "native": {"method": "run", "body": body},
+            "issued_at": instant(self.log.now),
+        }
+        return packed(command)
+
+
+def _entry(given: dict[str, Any], status: str) -> dict[str, Any]:
+    entry: dict[str, Any] = {"status": given["status"], "closed_reason": status}
+    entry |= {name: given[name] for name in ("payload", "metadata") if name in given}
+    return entry
+
+
+def _loaded(value: bytes | None) -> dict[str, Any]:
+    try:
+        loaded = json.loads(value or b"")
+    except ValueError:
+        return {}
+    return loaded if isinstance(loaded, dict) else {}
+
+
+def interrupt(name: str, **members: Any) -> dict[str, Any]:
+    """A tool approval with a schema that wants a boolean."""
+    schema = {
+        "type": "object",
+        "properties": {"approved": {"type": "boolean"}, "limit": {"type": "number"}},
+        "required": ["approved"],
+    }
+    asked = {"id": name, "reason": "tool_call", "message": f"Run {name}?"}
+    return {**asked, "responseSchema": schema, "metadata": {"tool": name, "x": 1}, **members}
+
+
+def clean_log() -> list[LogRecord]:
+    """Ten runs on two slots: every verdict, every way to end, bad records, hops; no violation."""
+    log = Log()
+    _answered_out_of_order(log)
+    _expired_and_mixed(log)
+    _superseded_and_withdrawn(log)
+    _refused(log)
+    log.append("state", 0, b"meta", b"\xc3\x01opaque")
+    return log.records
+
+
+def _answered_out_of_order(log: Log) -> None:
+    early = Run(log, "thread-early", "run-1", [interrupt("int-early")])
+    first = early.answer(0, {"approved": True}, at_home=False)
+    early.ask(keyed=False)
+    early.accept(0, first, last=True)
+
+    run = Run(log, "thread-refund", "run-1", [interrupt("int-a"), interrupt("int-b")]).ask()
+    log.event("thread-refund", "run-1", run.interrupts)  # the producer's retry: changes nothing
+    wrong = run.answer(1, {"approved": "yes"})
+    run.refuse(1, wrong, "invalid_payload")
+    second = run.answer(1, {"approved": True, "limit": 50.0})
+    run.accept(1, second)
+    run.refuse(1, run.answer(1, {"limit": 50, "approved": True}), "duplicate")
+    run.refuse(1, run.answer(1, {"approved": False}), "conflict")
+    run.accept(0, run.answer(0, {"approved": False}), last=True)
+    run.refuse(0, run.answer(0, {"approved": True}), "late")
+    log.dead(log.event("thread-refund", "run-1", [interrupt("int-z")]), "run_conflict")
+
+
+def _expired_and_mixed(log: Log) -> None:
+    soon = instant(log.now + 600_000)
+    lone = Run(log, "thread-quiet", "run-1", [interrupt("int-1", expiresAt=soon)]).ask()
+    lone.expire(0, last=True)
+    lone.refuse(0, lone.answer(0, {"approved": True}), "expired")
+
+    soon = instant(log.now + 600_000)
+    asked = [interrupt("int-1"), interrupt("int-2"), interrupt("int-3", expiresAt=soon)]
+    mixed = Run(log, "thread-mixed", "run-7", asked).ask()
+    mixed.accept(0, mixed.answer(0, {"approved": True}))
+    mixed.accept(1, mixed.answer(1, status="cancelled"))
+    mixed.expire(2, last=True)
+
+
+def _superseded_and_withdrawn(log: Log) -> None:
+    older = Run(log, "thread-again", "run-1", [interrupt("int-1"), interrupt("int-2")]).ask()
+    older.accept(0, older.answer(0, {"approved": True}))
+    Run(log, "thread-again", "run-2", [interrupt("int-1")]).ask()
+    older.close("superseded", closed_reason="superseded")
+    older.refuse(1, older.answer(1, {"approved": True}), "stale")
+
+    taken = Run(log, "thread-ops", "run-1", [interrupt("int-1")]).ask()
+    log.verdict(log.operation(taken, "withdraw"), "accepted", taken)
+    taken.close("withdrawn", status="withdrawn", closed_reason="operator")
+    taken.refuse(0, taken.answer(0, {"approved": True}), "withdrawn")
+
+    elsewhere = Run(log, "thread-away", "run-1", [interrupt("int-1")]).ask()
+    resume = [{"interruptId": "int-1", "status": "resolved", "payload": {"approved": True}}]
+    given = {"threadId": "thread-away", "runId": "other", "messages": [], "resume": resume}
+    body = {"type": "RUN_STARTED", "threadId": "thread-away", "runId": "other", "input": given}
+    log.append("input", elsewhere.slot, b"thread-away", packed(body))
+    elsewhere.close("withdrawn", status="withdrawn", closed_reason="moved_on")
+
+
+def _refused(log: Log) -> None:
+    unknown = {"type": "RUN_FINISHED", "threadId": "t", "runId": "r", "outcome": {"type": "paused"}}
+    log.dead(log.append("input", 0, b"t", b"{not json"), "not_json")
+    log.dead(log.append("input", 1, None, None), "empty")
+    log.dead(log.append("input", 0, b"t", packed(unknown)), "unknown_outcome")
+    log.append("input", 0, b"t", packed({"type": "TEXT_MESSAGE_CONTENT", "delta": "hello"}))
+
+    broken = log.append("answers", 0, b"t", b'{"status":"resolved"}')
+    log.dead(broken, "malformed")
+    log.verdict(broken, "malformed")
+    nobody = Run(log, "thread-nobody", "run-1", [interrupt("int-1")])
+    nobody.refuse(0, nobody.answer(0, {"approved": True}), "unknown")
