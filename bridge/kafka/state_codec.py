@@ -11,8 +11,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
-from uuid import UUID
+from typing import Final, NamedTuple
 
 from bridge.core.ids import make_id
 from bridge.core.model import JsonText, Millis, Parked, Run, ThreadKey
@@ -28,8 +27,8 @@ CARRY_PREFIX: Final = b"carry/"
 POSITION_PREFIX: Final = b"position/"
 META_KEY: Final = b"meta"
 
-RUN_PEEK: Final = struct.Struct(">qI16s")
-"""At HEADER_SIZE of a run: next timer (NO_TIMER for none), open interrupts, thread digest."""
+RUN_PEEK: Final = struct.Struct(">qqI?16s16s")
+"""At HEADER_SIZE of a run: the fields of `Peek`, NO_TIMER where time alone changes nothing."""
 
 PARKED_PEEK: Final = struct.Struct(">qI")
 """At HEADER_SIZE of parked answers: the earliest instant one of them is due, their number."""
@@ -59,18 +58,46 @@ class Meta:
     partitions_seen: Mapping[str, int] = field(default_factory=dict)
 
 
+class Peek(NamedTuple):
+    """The part of an encoded run that is read without decoding it."""
+
+    due: Millis  # when time alone would change the run; NO_TIMER for never
+    since: Millis  # published, or closed where it is closed
+    waiting: int  # open interrupts
+    unconfirmed: bool  # resumed, and nobody was seen to continue it
+    thread: bytes
+    command: bytes
+
+
 # --- Keys -------------------------------------------------------------------------------------
 
 
-def run_key(thread: ThreadKey, run_id: str) -> bytes:
-    """`run/<command id>`: a run has one command at most, so its id names the run."""
-    command = make_id("command", thread.source, thread.scope, thread.thread_id, run_id)
-    return RUN_PREFIX + command.encode()
+def run_key(run: Run) -> bytes:
+    """`run/<thread digest>/<command id>`, both in hex.
+
+    A run has one command at most, so its id names the run; the digest lets a tombstone be filed
+    under its thread without an index of commands.
+    """
+    command = command_bytes(run)
+    return RUN_PREFIX + f"{thread_digest(run.thread).hex()}/{command.hex()}".encode()
 
 
-def parked_key(approval_id: str) -> bytes:
-    """`parked/<approval id>`."""
-    return PARKED_PREFIX + approval_id.encode()
+def read_run_key(key: bytes) -> tuple[bytes, bytes]:
+    """(thread digest, command id), 16 bytes each."""
+    thread, _, command = key[len(RUN_PREFIX) :].decode().partition("/")
+    return bytes.fromhex(thread), bytes.fromhex(command)
+
+
+def command_bytes(run: Run) -> bytes:
+    """The run's command id as 16 bytes."""
+    thread = run.thread
+    command = make_id("command", thread.source, thread.scope, thread.thread_id, run.run_id)
+    return bytes.fromhex(command.replace("-", ""))
+
+
+def parked_key(approval: bytes) -> bytes:
+    """`parked/<approval id in hex>`; the id is 16 bytes."""
+    return PARKED_PREFIX + approval.hex().encode()
 
 
 def carry_key(thread: ThreadKey) -> bytes:
@@ -105,7 +132,16 @@ def thread_digest(thread: ThreadKey) -> bytes:
 def encode_run(run: Run, next_timer: Millis | None) -> bytes:
     """The value of a run; `next_timer` is when time alone would change it."""
     timer = NO_TIMER if next_timer is None else next_timer
-    peek = RUN_PEEK.pack(timer, open_interrupts(run), thread_digest(run.thread))
+    unconfirmed = run.outcome == "resumed" and not run.confirmed
+    since = run.published_at if run.closed_at is None else run.closed_at
+    peek = RUN_PEEK.pack(
+        timer,
+        since,
+        open_interrupts(run),
+        unconfirmed,
+        thread_digest(run.thread),
+        command_bytes(run),
+    )
     return _RUN.write(run_form(run, peek, approval_ids_of(run)))
 
 
@@ -124,27 +160,16 @@ def open_interrupts(run: Run) -> int:
 def approval_ids_of(run: Run) -> bytes:
     """The 16-byte approval ids of the run's items, one after the other."""
     thread = run.thread
-    return b"".join(
-        UUID(
-            make_id(
-                "approval",
-                thread.source,
-                thread.scope,
-                thread.thread_id,
-                run.run_id,
-                item.question.interrupt_id,
-            )
-        ).bytes
-        for item in run.items
-    )
+    key = ("approval", thread.source, thread.scope, thread.thread_id, run.run_id)
+    ids = "".join([make_id(*key, item.question.interrupt_id) for item in run.items])
+    return bytes.fromhex(ids.replace("-", ""))
 
 
-def peek_run(value: bytes) -> tuple[Millis, int, bytes]:
-    """(next timer, open interrupts, thread digest) of an encoded run. Raises StateFormatNewer."""
+def peek_run(value: bytes) -> Peek:
+    """What a restore files an encoded run by. Raises StateFormatNewer."""
     if not value.startswith(_RUN.header):
         raise _RUN.unreadable(value)
-    timer, waiting, thread = RUN_PEEK.unpack_from(value, HEADER_SIZE)
-    return timer, waiting, thread
+    return Peek._make(RUN_PEEK.unpack_from(value, HEADER_SIZE))
 
 
 def peek_approval_ids(value: bytes) -> list[bytes]:

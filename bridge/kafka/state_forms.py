@@ -21,6 +21,7 @@ from bridge.core.model import (
 )
 
 Form = dict[str, Any]
+Named = tuple[str, Form]
 
 USUAL_POLICY = RunPolicy((), False, 604_800_000)
 """What an absent policy means; part of the format, so not the model's own default."""
@@ -38,40 +39,36 @@ def run_form(run: Run, peek: bytes, approval_ids: bytes) -> Form:
         "run_id": run.run_id,
         "protocol": run.protocol,
         "digest": run.digest,
-        "at": run.at,
-        "generation": run.generation,
         "topic": origin.topic,
         "partition": origin.partition,
         "offset": origin.offset,
         "timestamp": origin.timestamp,
         "published_at": run.published_at,
         "items": [_item_form(item) for item in run.items],
-        "policy": None if run.policy == USUAL_POLICY else ("Policy", _policy_form(run.policy)),
-        "native": run.native,
-        "outcome": run.outcome,
-        "closed_at": run.closed_at,
-        "confirmed": run.confirmed,
+        "extra": _extra(run),
+        "end": _end(run),
     }
 
 
 def run_of(form: Form) -> Run:
     """The run that a Run form holds."""
-    policy = form["policy"]
+    extra, end = form["extra"] or _NO_EXTRA, form["end"] or _NO_END
+    policy = extra["policy"]
     return Run(
         thread=ThreadKey(form["source"], form["scope"], form["thread_id"]),
         run_id=form["run_id"],
         protocol=form["protocol"],
         digest=form["digest"],
-        at=form["at"],
-        generation=form["generation"],
+        at=form["timestamp"] if extra is _NO_EXTRA else extra["at"],
+        generation=extra["generation"],
         origin=_origin_of(form),
         published_at=form["published_at"],
         items=tuple([_item_of(item) for item in form["items"]]),
         policy=USUAL_POLICY if policy is None else _policy_of(policy),
-        native=form["native"],
-        outcome=form["outcome"],
-        closed_at=form["closed_at"],
-        confirmed=form["confirmed"],
+        native=extra["native"],
+        outcome=end["outcome"],
+        closed_at=end["closed_at"],
+        confirmed=end["confirmed"],
     )
 
 
@@ -92,35 +89,46 @@ def parked_of(form: Form) -> tuple[Parked, ...]:
     )
 
 
+_NO_EXTRA: Form = {"generation": 0, "policy": None, "native": None}
+_NO_END: Form = {"outcome": None, "closed_at": None, "confirmed": False}
+
+
+def _extra(run: Run) -> Named | None:
+    usual = run.policy is USUAL_POLICY or run.policy == USUAL_POLICY
+    if usual and run.at == run.origin.timestamp and not run.generation and run.native is None:
+        return None
+    form = {
+        "at": run.at,
+        "generation": run.generation,
+        "policy": None if usual else ("Policy", _policy_form(run.policy)),
+        "native": run.native,
+    }
+    return "Extra", form
+
+
+def _end(run: Run) -> Named | None:
+    if run.outcome is None and run.closed_at is None and not run.confirmed:
+        return None
+    form = {"outcome": run.outcome, "closed_at": run.closed_at, "confirmed": run.confirmed}
+    return "End", form
+
+
 def _item_form(item: Item) -> Form:
     question = item.question
-    rare = (
-        question.metadata is not None
-        or question.expires_at_raw is not None
-        or question.actions
-        or question.authorize_at is not None
-        or question.flags
-        or question.native is not None
-    )
     return {
         "interrupt_id": question.interrupt_id,
-        "kind": question.kind,
         "reason": question.reason,
         "message": question.message,
         "tool_call_id": question.tool_call_id,
         "response_schema": question.response_schema,
-        "rare": ("Rare", _rare_form(question)) if rare else None,
-        "status": item.status,
-        "revision": item.revision,
         "expires_at": item.expires_at,
-        "flags": item.flags,
-        "answer": ("AcceptedAnswer", _accepted_form(item.answer)) if item.answer else None,
-        "closed_at": item.closed_at,
-        "closed_reason": item.closed_reason,
+        "rare": _rare(question),
+        "progress": _progress(item),
     }
 
 
 _NOTHING_RARE: Form = {
+    "kind": "input",
     "metadata": None,
     "expires_at_raw": None,
     "actions": (),
@@ -129,14 +137,23 @@ _NOTHING_RARE: Form = {
     "native": None,
 }
 
+_NO_PROGRESS: Form = {
+    "status": "pending",
+    "revision": 1,
+    "flags": (),
+    "answer": None,
+    "closed_at": None,
+    "closed_reason": None,
+}
+
 
 def _item_of(form: Form) -> Item:
-    rare = form["rare"] or _NOTHING_RARE
-    answer = form["answer"]
+    rare, progress = form["rare"] or _NOTHING_RARE, form["progress"] or _NO_PROGRESS
+    answer = progress["answer"]
     return Item(
         question=Question(
             interrupt_id=form["interrupt_id"],
-            kind=form["kind"],
+            kind=rare["kind"],
             reason=form["reason"],
             message=form["message"],
             tool_call_id=form["tool_call_id"],
@@ -148,18 +165,19 @@ def _item_of(form: Form) -> Item:
             flags=tuple(rare["flags"]),
             native=rare["native"],
         ),
-        status=form["status"],
-        revision=form["revision"],
+        status=progress["status"],
+        revision=progress["revision"],
         expires_at=form["expires_at"],
-        flags=tuple(form["flags"]),
+        flags=tuple(progress["flags"]),
         answer=None if answer is None else AcceptedAnswer(**answer),
-        closed_at=form["closed_at"],
-        closed_reason=form["closed_reason"],
+        closed_at=progress["closed_at"],
+        closed_reason=progress["closed_reason"],
     )
 
 
-def _rare_form(question: Question) -> Form:
-    return {
+def _rare(question: Question) -> Named | None:
+    form = {
+        "kind": question.kind,
         "metadata": question.metadata,
         "expires_at_raw": question.expires_at_raw,
         "actions": question.actions,
@@ -167,6 +185,23 @@ def _rare_form(question: Question) -> Form:
         "flags": question.flags,
         "native": question.native,
     }
+    return None if form == _NOTHING_RARE else ("Rare", form)
+
+
+def _progress(item: Item) -> Named | None:
+    form: Form = {
+        "status": item.status,
+        "revision": item.revision,
+        "flags": item.flags,
+        "answer": item.answer,
+        "closed_at": item.closed_at,
+        "closed_reason": item.closed_reason,
+    }
+    if form == _NO_PROGRESS:
+        return None
+    if item.answer is not None:
+        form["answer"] = ("AcceptedAnswer", _accepted_form(item.answer))
+    return "Progress", form
 
 
 def _accepted_form(answer: AcceptedAnswer) -> Form:
