@@ -40,7 +40,7 @@ def decide(thread: Thread, event: Input, now: Millis, rules: Rules) -> Decision:
         case Answer():
             return answered(thread, event, now, rules)
         case Tick():
-            return ticked(thread, now, rules)
+            return ticked(thread, event, now, rules)
         case MovedOn():
             return moved_on(thread, event, now)
         case RunFailed():

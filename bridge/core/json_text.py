@@ -13,8 +13,6 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-import msgspec
-
 MAX_DEPTH = 64
 
 
@@ -37,13 +35,15 @@ def read(text: bytes, max_depth: int = MAX_DEPTH) -> Any:
         raise JsonError("too_deep", f"nested deeper than {max_depth} levels")
     try:
         value = _STRICT.decode(text.decode())
-        if b"\\u" in text:
-            # The standard decoder lets a lone surrogate through; only an escape can hold one.
-            msgspec.json.decode(text)
     except _RuleBroken as error:
         raise JsonError("json_rules", str(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise _classified(text, error) from None
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+        raise JsonError("not_json", "the value is not JSON text") from None
+    except ValueError:
+        # What is left is int() itself, which refuses more than 4,300 digits.
+        raise JsonError("json_rules", "a number has too many digits") from None
+    if b"\\u" in text and _SURROGATE_ESCAPE.search(text) and _has_lone_surrogate(value):
+        raise JsonError("json_rules", "a string holds a lone surrogate")
     return value
 
 
@@ -59,7 +59,14 @@ def digest(value: Any) -> bytes:
 
 def canonical(value: Any) -> str:
     """One text per JSON value, for comparison only. Takes what `read` returns."""
-    return json.dumps(_comparable(value), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return _PLAIN.encode(value)
+    except _DecimalMet:
+        numbers = _Numbers()
+        return "\n".join([_encoder(numbers).encode(value), *numbers.texts])
+
+
+# --- Reading -------------------------------------------------------------------------------------
 
 
 class _RuleBroken(ValueError):
@@ -90,6 +97,8 @@ _STRICT = json.JSONDecoder(
 _TRUSTED = json.JSONDecoder(parse_float=Decimal)
 
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BRACKETS = re.compile(rb"[\[\]{}]")
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def _too_deep(text: bytes, max_depth: int) -> bool:
@@ -97,35 +106,81 @@ def _too_deep(text: bytes, max_depth: int) -> bool:
     if text.count(b"[") + text.count(b"{") <= max_depth:
         return False
     depth = 0
-    for bracket in re.finditer(rb"[\[\]{}]", _STRINGS.sub(b"", text)):
+    for bracket in _BRACKETS.finditer(_STRINGS.sub(b"", text)):
         depth += 1 if bracket[0] in b"[{" else -1
         if depth > max_depth:
             return True
     return False
 
 
-def _classified(text: bytes, error: Exception) -> JsonError:
-    if "surrogate" in str(error) or "utf-16" in str(error) or "hex escape" in str(error):
-        return JsonError("json_rules", "a string holds a lone surrogate")
-    return JsonError("not_json", "the value is not JSON text")
-
-
-def _comparable(value: Any) -> Any:
+def _has_lone_surrogate(value: Any) -> bool:
+    """Whether any string or key has one: the standard decoder lets them through."""
+    if isinstance(value, str):
+        return not _is_utf8(value)
     if isinstance(value, dict):
-        return {key: _comparable(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_comparable(item) for item in value]
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        return value
-    # A list marks a number apart from a string of the same text; no JSON value maps to this form.
-    return {"#": _number(value)}
+        return any(not _is_utf8(key) or _has_lone_surrogate(item) for key, item in value.items())
+    return isinstance(value, list) and any(map(_has_lone_surrogate, value))
 
 
-def _number(value: int | Decimal) -> str:
-    """Equal text for equal numbers: sign, digits without trailing zeros, exponent."""
-    sign, digits, exponent = Decimal(value).as_tuple()
-    text = "".join(map(str, digits)).lstrip("0")
-    trimmed = text.rstrip("0")
-    if not trimmed:
-        return "0"
-    return f"{'-' if sign else ''}{trimmed}e{int(exponent) + len(text) - len(trimmed)}"
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# --- Comparing -----------------------------------------------------------------------------------
+
+
+class _DecimalMet(ValueError):
+    """The value holds a number with a fraction or an exponent."""
+
+
+def _encoder(decimals: Any) -> json.JSONEncoder:
+    return json.JSONEncoder(
+        sort_keys=True,
+        ensure_ascii=False,
+        separators=(",", ":"),
+        check_circular=False,
+        default=decimals,
+    )
+
+
+def _meet(_: Decimal) -> Any:
+    raise _DecimalMet
+
+
+# Most values have no such number, and then the encoder in C does all.
+_PLAIN = _encoder(_meet)
+
+
+class _Numbers:
+    """Encodes decimals: whole ones as integers, the others as NaN with their text on the side.
+
+    NaN stands for "a number" because no JSON value is written so; the texts follow in order.
+    """
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        # Equality with an integer written out is exact up to this many digits in one value;
+        # beyond, 1e4000 a thousand times would make a few bytes into megabytes.
+        self._room = 1_000_000
+
+    def __call__(self, number: Decimal) -> int | float:
+        sign, digits, exponent = number.as_tuple()
+        text = "".join(map(str, digits)).lstrip("0")
+        trimmed = text.rstrip("0")
+        power = int(exponent) + len(text) - len(trimmed)
+        if not trimmed:
+            return 0
+        if power >= 0 and self._whole(len(trimmed) + power):
+            return int(("-" if sign else "") + trimmed + "0" * power)
+        self.texts.append(f"{'-' if sign else ''}{trimmed}e{power}")
+        return float("nan")
+
+    def _whole(self, size: int) -> bool:
+        if size > 4_300 or size > self._room:
+            return False
+        self._room -= size
+        return True

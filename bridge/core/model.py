@@ -199,7 +199,9 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time passed: whatever is due in this thread happens now."""
+    """Time passed: whatever was due in this thread by `until` (now, where None) happens now."""
+
+    until: Millis | None = None
 
 
 Input = Interrupted | MovedOn | RunFailed | Carry | Answer | Operation | Tick

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.core import answers, closing, coverage, expiry
-from bridge.core.model import Decision, Effect, Forget, Millis, Run, Thread
+from bridge.core.model import Decision, Effect, Forget, Millis, Run, Thread, Tick
 from bridge.core.rules import Rules
 from bridge.core.runs import publish_changed, put, with_items
 
@@ -18,24 +18,25 @@ def next_timer(run: Run) -> Millis | None:
     )
 
 
-def ticked(thread: Thread, now: Millis, rules: Rules) -> Decision:
+def ticked(thread: Thread, event: Tick, now: Millis, rules: Rules) -> Decision:
     """Expire and forget what is due, and give up on early answers whose question never came."""
+    due = now if event.until is None else event.until
     effects: list[Effect] = []
     for run in thread.runs:
-        thread = _run_ticked(thread, run, now, rules, effects)
-    return _early_answers_ticked(thread, now, effects)
+        thread = _run_ticked(thread, run, due, now, rules, effects)
+    return _early_answers_ticked(thread, due, now, effects)
 
 
 def _run_ticked(
-    thread: Thread, run: Run, now: Millis, rules: Rules, effects: list[Effect]
+    thread: Thread, run: Run, due: Millis, now: Millis, rules: Rules, effects: list[Effect]
 ) -> Thread:
-    due = next_timer(run)
-    if due is None or due > now:
+    at = next_timer(run)
+    if at is None or at > due:
         return thread
     if run.outcome is not None:
         effects.append(Forget(run))
         return put(thread, run, None)
-    items = expiry.expire_due(run, now, now)
+    items = expiry.expire_due(run, due, now)
     if coverage.is_complete(items):
         end = coverage.settle(run, items, thread.carry, now, rules)
         effects.extend(end.effects)
@@ -45,10 +46,12 @@ def _run_ticked(
     return put(thread, run, changed)
 
 
-def _early_answers_ticked(thread: Thread, now: Millis, effects: list[Effect]) -> Decision:
-    due = [parked for parked in thread.parked if parked.until <= now]
-    if due:
-        kept = tuple(parked for parked in thread.parked if parked.until > now)
+def _early_answers_ticked(
+    thread: Thread, due: Millis, now: Millis, effects: list[Effect]
+) -> Decision:
+    given_up = [parked for parked in thread.parked if parked.until <= due]
+    if given_up:
+        kept = tuple(parked for parked in thread.parked if parked.until > due)
         thread = Thread(thread.runs, kept, thread.carry)
-        effects.extend(answers.unknown(parked.answer, now) for parked in due)
+        effects.extend(answers.unknown(parked.answer, now) for parked in given_up)
     return Decision(thread, tuple(effects))

@@ -119,6 +119,16 @@ class SlotProducer:
         self.life = "ready"
         return self._committed(acknowledged)
 
+    async def partitions_for(self, topic: str) -> frozenset[int]:
+        """The partitions of any topic. Raises TopicsWrong for one that is not there (R15)."""
+        try:
+            return frozenset(await self._producer.partitions_for(topic))
+        except UnknownTopicOrPartitionError as error:
+            raise TopicsWrong(
+                f"The topic {topic} does not exist. Create it, or run: "
+                "interrupt-bridge topics check"
+            ) from error
+
     async def close(self, within: float = REQUEST_TIMEOUT) -> None:
         """Close the connections between transactions; a producer in any other state is killed."""
         if self.life == "ready":

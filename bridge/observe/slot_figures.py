@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-SlotState = Literal["opening", "restoring", "catching_up", "serving", "closing"]
-SLOT_STATES: tuple[SlotState, ...] = ("opening", "restoring", "catching_up", "serving", "closing")
+SlotState = Literal["opening", "restoring", "catching_up", "serving", "closing", "stopped"]
+SLOT_STATES: tuple[SlotState, ...] = get_args(SlotState)
 
 PREFIX = "interrupt_bridge_"
 

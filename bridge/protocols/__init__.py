@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from bridge.core.model import JsonText, Native, Run
 from bridge.protocols.ag_ui import AgUi
 from bridge.protocols.interface import AgentProtocol
 
 PROTOCOLS: Mapping[str, AgentProtocol] = MappingProxyType({AgUi.name: AgUi()})
+
+
+def build_native(run: Run, carry: JsonText | None) -> Native:
+    """The native body that continues a closed run, built by the run's own protocol."""
+    return PROTOCOLS[run.protocol].build(run, carry)

@@ -1,0 +1,240 @@
+"""One cycle: records and due timers in, one transaction's worth of records out.
+
+No I/O: a cycle reads a ledger through its draft and collects what is to be written. Whoever owns
+the producer sends it, and only then may the draft be folded into the ledger.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from bridge.core.decide import decide
+from bridge.core.ids import home_of_id, home_slot
+from bridge.core.model import (
+    Answer,
+    Counted,
+    DeadLetter,
+    Effect,
+    Forget,
+    Input,
+    Judged,
+    Limits,
+    Millis,
+    MovedOn,
+    Operation,
+    Origin,
+    Publish,
+    Resume,
+    RunFailed,
+    SourcePolicy,
+    Thread,
+    Tick,
+)
+from bridge.core.record import Record
+from bridge.core.rules import Rules
+from bridge.core.schema import SchemaCache
+from bridge.errors import RerouteNotHome
+from bridge.kafka.draft import Draft
+from bridge.protocols import build_native
+from bridge.protocols.interface import AgentProtocol
+from bridge.records.answers import BadAnswer, read_answer
+from bridge.records.approval import approval_record, forget_records
+from bridge.records.command import command_record
+from bridge.records.dead_letter import dead_letter
+from bridge.records.operations import read_operation
+from bridge.records.outgoing import Outgoing
+from bridge.records.reroute import reroute_record
+from bridge.records.verdict import verdict_record
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A configured source of run-finished events, ready to read and to decide by."""
+
+    name: str
+    protocol: AgentProtocol
+    policy: SourcePolicy
+
+
+class Desk:
+    """What every cycle of a slot is decided with; built once, never changed."""
+
+    def __init__(
+        self,
+        slot: int,
+        slots: int,
+        sources: Mapping[str, Source],
+        topics: Mapping[str, str],
+        limits: Limits,
+        schemas: SchemaCache,
+    ) -> None:
+        """`sources` by topic name; `topics` gives the names of the bridge's own by role."""
+        self.slot = slot
+        self.slots = slots
+        self.sources = sources
+        self.answers_topic = topics["answers"]
+        self.limits = limits
+        self._schemas = schemas
+        self._rules = {
+            (name, room): self._make_rules(policy, room)
+            for name, policy in [("", SourcePolicy())]
+            + [(source.name, source.policy) for source in sources.values()]
+            for room in (True, False)
+        }
+
+    def knows(self, source: str) -> bool:
+        """Whether a source of that name is configured."""
+        return (source, True) in self._rules
+
+    def rules(self, source: str, parked_room: bool) -> Rules:
+        """The rules of a source; a name nobody configured has the defaults."""
+        found = self._rules.get((source, parked_room))
+        return found or self._rules["", parked_room]
+
+    def _make_rules(self, policy: SourcePolicy, room: bool) -> Rules:
+        return Rules(
+            policy=policy,
+            limits=self.limits,
+            build=build_native,
+            schemas=self._schemas,
+            parked_room=room,
+        )
+
+
+class Cycle:
+    """Collects decisions of one slot at one instant of broker time."""
+
+    def __init__(self, desk: Desk, draft: Draft, now: int) -> None:
+        self._desk = desk
+        self._draft = draft
+        self._now = now
+        self._rerouted = False
+        self.outgoing: list[Outgoing] = []
+        self.counts: Counter[tuple[str, str]] = Counter()
+
+    def take(self, record: Record, rerouted: bool = False) -> None:
+        """Read one record of an input topic and apply or forward what it says.
+
+        A record that came by reroute is given as it stood at its origin; it is never sent on again.
+        """
+        self._rerouted = rerouted
+        source = self._desk.sources.get(record.origin.topic)
+        if source is not None:
+            self._take_event(record, source)
+        elif record.origin.topic == self._desk.answers_topic:
+            self._take_answer(record)
+        else:
+            self._take_operation(record)
+
+    def fire(self, key: bytes, until: Millis) -> None:
+        """What is due by `until` in this thread, or of the early answers under an approval id."""
+        thread = self._draft.due(key)
+        source = thread.runs[0].thread.source if thread.runs else ""
+        self._emit(self._decide(key, thread, Tick(until), source), _NO_RECORD, source)
+
+    def _take_event(self, record: Record, source: Source) -> None:
+        reading = source.protocol.read(record, source.name, self._desk.limits)
+        if reading.refusal is not None:
+            self._emit((DeadLetter(reading.refusal),), record, source.name)
+        elif reading.inputs and not self._route(record, reading.inputs, source.name):
+            return  # counted where it is applied
+        for counted in reading.counts:
+            self._count(counted)
+
+    def _take_answer(self, record: Record) -> None:
+        answer = read_answer(record, self._desk.limits)
+        if isinstance(answer, BadAnswer):
+            self._refuse(record, answer)
+        else:
+            self._route(record, (answer,), "")
+
+    def _take_operation(self, record: Record) -> None:
+        operation = read_operation(record, self._desk.limits)
+        if isinstance(operation, BadAnswer):
+            self._refuse(record, operation)
+        else:
+            self._route(record, (operation,), "")
+
+    def _refuse(self, record: Record, bad: BadAnswer) -> None:
+        self._emit((bad.judged(self._now), DeadLetter(bad.refusal)), record, "")
+
+    def _route(self, record: Record, inputs: tuple[Input, ...], source: str) -> bool:
+        """Apply what is at home here (whether there was any); the record goes once to each other.
+
+        Raises RerouteNotHome for a rerouted record of which nothing is at home here.
+        """
+        homes = [self._home(event) for event in inputs]
+        here = self._desk.slot in homes
+        if self._rerouted and not here:
+            raise RerouteNotHome(
+                f"{record.origin} was rerouted to slot {self._desk.slot} and is at home in "
+                f"{homes[0]}: was topics.partitions changed? Set it back."
+            )
+        for event, home in zip(inputs, homes, strict=True):
+            if home == self._desk.slot:
+                self._apply(event, record, source)
+        if not self._rerouted:
+            for home in sorted(set(homes) - {self._desk.slot}):
+                self.outgoing.append(reroute_record(record, home))
+                self.counts["rerouted", record.origin.topic] += 1
+        return here
+
+    def _home(self, event: Input) -> int:
+        assert not isinstance(event, Tick)
+        if event.thread is not None:
+            return home_slot(event.thread.thread_id, self._desk.slots)
+        assert isinstance(event, Answer | Operation)
+        assert event.approval_id is not None
+        return home_of_id(UUID(event.approval_id), self._desk.slots)
+
+    def _apply(self, event: Input, record: Record, source: str) -> None:
+        key = self._draft.key_of(event)
+        if isinstance(event, RunFailed | MovedOn) and not self._draft.knows(key):
+            if isinstance(event, RunFailed):
+                self.counts["unattributable", source] += 1
+            return
+        thread = self._draft.thread(key, event)
+        if not source and thread.runs:
+            source = thread.runs[0].thread.source
+        self._emit(self._decide(key, thread, event, source), record, source)
+
+    def _decide(self, key: bytes, thread: Thread, event: Input, source: str) -> Iterable[Effect]:
+        room = self._draft.parked_count < self._desk.limits.parked_answers
+        decision = decide(thread, event, self._now, self._desk.rules(source, room))
+        self._draft.settle(key, event, thread, decision.thread)
+        return decision.effects
+
+    def _emit(self, effects: Iterable[Effect], record: Record, source: str) -> None:
+        for effect in effects:
+            match effect:
+                case Publish():
+                    self.outgoing.append(approval_record(effect.run, effect.index))
+                case Judged():
+                    self.outgoing.append(verdict_record(effect))
+                    self.counts["answers", effect.verdict] += 1
+                case Resume():
+                    self.outgoing.append(command_record(effect))
+                    self.counts["runs_closed", "resumed"] += 1
+                case DeadLetter():
+                    self._bury(effect, record, source)
+                case Forget():
+                    self.outgoing.extend(forget_records(effect.run))
+                case Counted():
+                    self._count(effect)
+
+    def _bury(self, letter: DeadLetter, record: Record, source: str) -> None:
+        if letter.run is not None:
+            key = letter.run.thread.thread_id.encode()
+            record = Record(value=None, key=key, headers=(), origin=letter.run.origin)
+        self.outgoing.append(dead_letter(record, letter.refusal, source, self._desk.limits))
+        self.counts["dead_letters", letter.refusal.reason] += 1
+
+    def _count(self, counted: Counted) -> None:
+        self.counts[counted.metric, counted.label] += 1
+
+
+_NO_RECORD = Record(value=None, key=None, headers=(), origin=Origin("", 0, 0, 0))
+"""Stands in for the record where time is the input; a timer's dead letter names its run."""

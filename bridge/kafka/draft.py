@@ -1,0 +1,157 @@
+"""What one cycle changes, beside the ledger until its transaction has committed.
+
+Reads go through to the ledger and are decoded once a cycle; a run that changes ten times in a
+cycle is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from bridge.core.ids import make_id
+from bridge.core.model import (
+    Answer,
+    Input,
+    Interrupted,
+    JsonText,
+    Operation,
+    Parked,
+    Run,
+    Thread,
+    ThreadKey,
+    Tick,
+)
+from bridge.core.timers import next_timer
+from bridge.kafka import state_codec as codec
+from bridge.kafka.ledger import Ledger, is_parked_timer
+
+
+class Draft:
+    """Threads as this cycle sees and leaves them."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._runs: dict[bytes, tuple[Run, ...]] = {}
+        self._before: dict[bytes, tuple[Run, ...]] = {}
+        self._opened: dict[bytes, bytes] = {}  # approval id → thread, of runs this cycle opened
+        self._parked: dict[bytes, tuple[Parked, ...]] = {}
+        self._carried: dict[bytes, tuple[ThreadKey, JsonText | None]] = {}
+        self.parked_count = ledger.parked_count
+
+    def key_of(self, event: Input) -> bytes:
+        """The thread that an input is about; an unknown approval id alone is a key of its own."""
+        assert not isinstance(event, Tick)
+        if event.thread is not None:
+            return codec.thread_digest(event.thread)
+        assert isinstance(event, Answer | Operation)
+        approval = UUID(event.approval_id).bytes
+        return self._opened.get(approval) or self._ledger.thread_of(approval) or approval
+
+    def knows(self, key: bytes) -> bool:
+        """Whether a run of the thread is remembered."""
+        return bool(self._runs[key]) if key in self._runs else self._ledger.knows(key)
+
+    def thread(self, key: bytes, event: Input) -> Thread:
+        """The thread, with the early answers that concern this input."""
+        parked: tuple[Parked, ...] = ()
+        for approval in _concerned(event):
+            parked += self._parked_under(approval)
+        return Thread(self._runs_of(key), parked, self._carry_of(key))
+
+    def due(self, key: bytes) -> Thread:
+        """What a timer names: a thread, or the early answers under one approval id."""
+        if is_parked_timer(key):
+            return Thread(parked=self._parked_under(key[1:]))
+        return Thread(self._runs_of(key), (), self._carry_of(key))
+
+    def settle(self, key: bytes, event: Input, seen: Thread, left: Thread) -> None:
+        """Take over what a decision left of what it saw."""
+        if left.runs is not seen.runs:
+            self._runs[key] = left.runs
+            self._note_opened(key, seen.runs, left.runs)
+        if left.carry is not seen.carry:
+            self._carried[key] = (_thread_key(left, event), left.carry)
+        if left.parked is not seen.parked:
+            for approval in {UUID(p.approval_id).bytes for p in seen.parked + left.parked}:
+                self._settle_parked(approval, left.parked)
+
+    def writes(self) -> Iterator[tuple[bytes, bytes | None]]:
+        """The state records (key, value) that make the ledger what this cycle left."""
+        for thread, runs in self._runs.items():
+            yield from self._run_writes(thread, runs)
+        for approval, parked in self._parked.items():
+            yield codec.parked_key(approval), codec.encode_parked(parked) if parked else None
+        for key, body in self._carried.values():
+            yield codec.carry_key(key), None if body is None else codec.encode_carry(key, body)
+
+    def _run_writes(
+        self, thread: bytes, runs: tuple[Run, ...]
+    ) -> Iterator[tuple[bytes, bytes | None]]:
+        before = {run.run_id: run for run in self._before[thread]}
+        for run in runs:
+            if before.pop(run.run_id, None) is not run:
+                yield codec.run_key(run), codec.encode_run(run, next_timer(run))
+        for forgotten in before.values():
+            yield codec.run_key(forgotten), None
+
+    def _note_opened(self, key: bytes, seen: tuple[Run, ...], left: tuple[Run, ...]) -> None:
+        known = {run.run_id for run in seen}
+        for run in left:
+            if run.run_id not in known:
+                for item in run.items:
+                    self._opened[_approval(run, item.question.interrupt_id)] = key
+
+    def _settle_parked(self, approval: bytes, left: tuple[Parked, ...]) -> None:
+        kept = tuple(p for p in left if UUID(p.approval_id).bytes == approval)
+        self.parked_count += len(kept) - len(self._parked_under(approval))
+        self._parked[approval] = kept
+
+    def _runs_of(self, key: bytes) -> tuple[Run, ...]:
+        runs = self._runs.get(key)
+        if runs is None:
+            runs = self._runs[key] = self._before[key] = self._ledger.runs(key)
+        return runs
+
+    def _parked_under(self, approval: bytes) -> tuple[Parked, ...]:
+        changed = self._parked.get(approval)
+        return self._ledger.parked(approval) if changed is None else changed
+
+    def _carry_of(self, key: bytes) -> JsonText | None:
+        if key in self._carried:
+            return self._carried[key][1]
+        return self._ledger.carried(key)
+
+
+def _approval(run: Run, interrupt_id: str) -> bytes:
+    t = run.thread
+    return UUID(make_id("approval", t.source, t.scope, t.thread_id, run.run_id, interrupt_id)).bytes
+
+
+def _thread_key(thread: Thread, event: Input) -> ThreadKey:
+    """Context changes with an input of its thread, or with the end of one of its runs."""
+    if isinstance(event, Tick) or event.thread is None:
+        return thread.runs[0].thread
+    return event.thread
+
+
+def _concerned(event: Input) -> Iterator[bytes]:
+    """The approval ids under which early answers to this input's questions would be parked."""
+    if isinstance(event, Interrupted):
+        t = event.thread
+        for q in event.questions:
+            text = make_id("approval", t.source, t.scope, t.thread_id, event.run_id, q.interrupt_id)
+            yield UUID(text).bytes
+    elif isinstance(event, Answer):
+        yield UUID(answer_approval_id(event)).bytes
+
+
+def answer_approval_id(answer: Answer) -> str:
+    """The approval id that an answer names or that its full identity computes to."""
+    if answer.approval_id is not None:
+        return answer.approval_id
+    t, run_id, interrupt_id = answer.thread, answer.run_id, answer.interrupt_id
+    assert t is not None
+    assert run_id is not None
+    assert interrupt_id is not None
+    return make_id("approval", t.source, t.scope, t.thread_id, run_id, interrupt_id)

@@ -1,0 +1,210 @@
+"""What a slot knows: the fold of its state partition, values kept as bytes.
+
+Restore and commit fold records by the same code, so memory cannot differ from the log. A thread
+is one dictionary entry with its runs as they were encoded; nothing is decoded until it is touched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from bridge.core.model import JsonText, Millis, Parked, Run
+from bridge.kafka import state_codec as codec
+from bridge.kafka.timers import Entry, Timers
+
+Runs = bytes | dict[bytes, bytes]
+"""One encoded run, or several by command id: most threads have one, and a dict costs 200 bytes."""
+
+_PARKED_MARK = b"p"
+
+
+def is_parked_timer(key: bytes) -> bool:
+    """A timer names a thread (16 bytes) or, marked, a parked answer's approval id (17 bytes)."""
+    return len(key) == 17
+
+
+class Ledger:
+    """Runs by thread, approval ids, early answers, carried context, positions and timers."""
+
+    def __init__(self) -> None:
+        self._threads: dict[bytes, Runs] = {}
+        self._approvals: dict[bytes, bytes] = {}
+        self._parked: dict[bytes, bytes] = {}
+        self._carried: dict[bytes, bytes] = {}
+        self._restoring = True
+        self.positions: dict[tuple[str, int], int] = {}
+        self.meta: codec.Meta | None = None
+        self.timers = Timers()
+        self.pending: Counter[str] = Counter()  # open interrupts by source
+        self.unconfirmed = 0
+        self.parked_count = 0
+
+    # --- Folding the log ----------------------------------------------------------------------
+
+    def fold(self, key: bytes | None, value: bytes | None) -> None:
+        """Take over one record of the state partition. Raises StateFormatNewer."""
+        if key is None:
+            return
+        if key.startswith(codec.RUN_PREFIX):
+            self._fold_run(key, value)
+        elif key.startswith(codec.POSITION_PREFIX):
+            self._fold_position(key, value)
+        elif key.startswith(codec.PARKED_PREFIX):
+            self._fold_parked(bytes.fromhex(key[len(codec.PARKED_PREFIX) :].decode()), value)
+        elif key.startswith(codec.CARRY_PREFIX):
+            self._fold_carry(bytes.fromhex(key[len(codec.CARRY_PREFIX) :].decode()), value)
+        elif key == codec.META_KEY and value is not None:
+            self.meta = codec.decode_meta(value)
+
+    def restored(self) -> None:
+        """The log is read: build the timers at once; from here on each fold adds its own."""
+        self._restoring = False
+        self.timers.fill(self._timer_entries())
+
+    def _fold_run(self, key: bytes, value: bytes | None) -> None:
+        if value is None:
+            self._forget_run(*codec.read_run_key(key))
+            return
+        run = codec.peek_run(value)
+        old = self._replace(run, value)
+        self._tally(run, value, +1)
+        if old is None:
+            for approval in codec.peek_approval_ids(value):
+                self._approvals[approval] = run.thread
+        else:
+            self._tally(codec.peek_run(old), old, -1)
+        if not self._restoring and run.due != codec.NO_TIMER:
+            self.timers.add(run.due, run.thread)
+
+    def _replace(self, run: codec.Peek, value: bytes) -> bytes | None:
+        """File the value under its thread; the value it replaces, if there was one."""
+        runs = self._threads.get(run.thread)
+        if runs is None:
+            self._threads[run.thread] = value
+            return None
+        if isinstance(runs, bytes):
+            first = codec.peek_run(runs).command
+            if first == run.command:
+                self._threads[run.thread] = value
+                return runs
+            runs = self._threads[run.thread] = {first: runs}
+        old = runs.get(run.command)
+        runs[run.command] = value
+        return old
+
+    def _forget_run(self, thread: bytes, command: bytes) -> None:
+        old = self._take_out(thread, command)
+        if old is None:
+            return
+        self._tally(codec.peek_run(old), old, -1)
+        for approval in codec.peek_approval_ids(old):
+            self._approvals.pop(approval, None)
+
+    def _take_out(self, thread: bytes, command: bytes) -> bytes | None:
+        runs = self._threads.get(thread)
+        if runs is None:
+            return None
+        if isinstance(runs, bytes):
+            if codec.peek_run(runs).command != command:
+                return None
+            del self._threads[thread]
+            return runs
+        old = runs.pop(command, None)
+        if len(runs) == 1:
+            self._threads[thread] = next(iter(runs.values()))
+        return old
+
+    def _tally(self, run: codec.Peek, value: bytes, sign: int) -> None:
+        self.unconfirmed += sign * run.unconfirmed
+        if run.waiting:
+            self.pending[codec.peek_source(value)] += sign * run.waiting
+
+    def _fold_position(self, key: bytes, value: bytes | None) -> None:
+        where = codec.read_position_key(key)
+        if value is None:
+            self.positions.pop(where, None)
+        else:
+            self.positions[where] = codec.decode_position(value)
+
+    def _fold_parked(self, approval: bytes, value: bytes | None) -> None:
+        old = self._parked.pop(approval, None)
+        if old is not None:
+            self.parked_count -= codec.peek_parked(old)[1]
+        if value is not None:
+            self._parked[approval] = value
+            due, count = codec.peek_parked(value)
+            self.parked_count += count
+            if not self._restoring:
+                self.timers.add(due, _PARKED_MARK + approval)
+
+    def _fold_carry(self, thread: bytes, value: bytes | None) -> None:
+        if value is None:
+            self._carried.pop(thread, None)
+        else:
+            self._carried[thread] = value
+
+    def _timer_entries(self) -> Iterator[Entry]:
+        for thread in self._threads:
+            due = self._thread_due(thread)
+            if due != codec.NO_TIMER:
+                yield due, thread
+        for approval, value in self._parked.items():
+            yield codec.peek_parked(value)[0], _PARKED_MARK + approval
+
+    # --- Reading ------------------------------------------------------------------------------
+
+    def knows(self, thread: bytes) -> bool:
+        return thread in self._threads
+
+    def thread_of(self, approval: bytes) -> bytes | None:
+        """The thread of a remembered approval id (16 bytes)."""
+        return self._approvals.get(approval)
+
+    def runs(self, thread: bytes) -> tuple[Run, ...]:
+        """The thread's remembered runs, decoded, in the order they were published."""
+        values = self._values(thread)
+        if len(values) < 2:
+            return tuple(map(codec.decode_run, values))
+        return tuple(sorted(map(codec.decode_run, values), key=lambda run: run.published_at))
+
+    def parked(self, approval: bytes) -> tuple[Parked, ...]:
+        value = self._parked.get(approval)
+        return () if value is None else codec.decode_parked(value)
+
+    def carried(self, thread: bytes) -> JsonText | None:
+        value = self._carried.get(thread)
+        return None if value is None else codec.decode_carry(value)[1]
+
+    def is_due(self, key: bytes, now: Millis) -> bool:
+        """Whether a timer that came up still stands; most were made pointless by an answer."""
+        if is_parked_timer(key):
+            value = self._parked.get(key[1:])
+            return value is not None and codec.peek_parked(value)[0] <= now
+        return self._thread_due(key) <= now
+
+    def oldest(self) -> tuple[dict[str, Millis], Millis | None]:
+        """When the oldest open run of each source was published, and the oldest unconfirmed resume.
+
+        Looks at every run: not for each scrape.
+        """
+        open_since: dict[str, Millis] = {}
+        resumed_since: Millis | None = None
+        for thread in self._threads:
+            for value in self._values(thread):
+                run = codec.peek_run(value)
+                if run.waiting:
+                    source = codec.peek_source(value)
+                    open_since[source] = min(run.since, open_since.get(source, run.since))
+                elif run.unconfirmed:
+                    resumed_since = min(run.since, resumed_since or run.since)
+        return open_since, resumed_since
+
+    def _thread_due(self, thread: bytes) -> Millis:
+        return min((codec.peek_run(v).due for v in self._values(thread)), default=codec.NO_TIMER)
+
+    def _values(self, thread: bytes) -> tuple[bytes, ...]:
+        runs = self._threads.get(thread)
+        if runs is None:
+            return ()
+        return (runs,) if isinstance(runs, bytes) else tuple(runs.values())

@@ -1,0 +1,50 @@
+"""When something of a slot is due: a heap of instants, cleaned lazily.
+
+An entry whose run has changed since is recognised when it comes up and dropped, so a change costs
+one push and no search.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+
+Entry = tuple[int, bytes]
+
+
+class Timers:
+    """Instants (broker milliseconds) with the key of what is due then."""
+
+    def __init__(self) -> None:
+        self._heap: list[Entry] = []
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def fill(self, entries: Iterable[Entry]) -> None:
+        """Replace everything at once: O(n) after a restore."""
+        self._heap = list(entries)
+        heapq.heapify(self._heap)
+
+    def add(self, at: int, key: bytes) -> None:
+        heapq.heappush(self._heap, (at, key))
+
+    def next_at(self) -> int | None:
+        return self._heap[0][0] if self._heap else None
+
+    def due(self, now: int) -> Entry | None:
+        """Take the earliest entry if its instant has come."""
+        if self._heap and self._heap[0][0] <= now:
+            return heapq.heappop(self._heap)
+        return None
+
+    def overdue(self, now: int, most: int = 1_000) -> int:
+        """How many are due and not taken yet, counted up to `most`."""
+        due, seen, stack = 0, 0, [0]
+        while stack and seen < most:
+            index = stack.pop()
+            if index < len(self._heap) and self._heap[index][0] <= now:
+                due += 1
+                stack += (2 * index + 1, 2 * index + 2)
+            seen += 1
+        return due

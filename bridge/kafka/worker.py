@@ -1,0 +1,238 @@
+"""A worker: a seat in the group, and a task for each slot that the group gives it.
+
+It starts only on topics that are as needed, and ends in one order under one deadline: the slots
+finish their cycle and close, then the seat is given back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import time
+from importlib.metadata import version
+from typing import Any, Final
+
+from bridge.config import Config
+from bridge.core.schema import SchemaCache
+from bridge.errors import BridgeError
+from bridge.kafka import topic_admin, topics
+from bridge.kafka.cycle import Desk, Source
+from bridge.kafka.intake import StartFrom
+from bridge.kafka.lease import Lease
+from bridge.kafka.slot import Slot, SlotSetup, SlotTimes
+from bridge.observe.health import Health
+from bridge.observe.http import HttpServer, worker_routes
+from bridge.observe.metrics import Metrics
+from bridge.protocols import PROTOCOLS
+
+log = logging.getLogger(__name__)
+
+_BEAT_S: Final = 1.0
+_STALLED_S: Final = 30.0  # a loop that has not turned for so long should be restarted
+_REJOIN_S: Final = 2.0
+_SCHEMAS: Final = 1_000  # compiled, a few KB each
+
+
+class Worker:
+    """Serves the slots it is given until `stop`. Build it with settings that name a source."""
+
+    def __init__(self, config: Config) -> None:
+        config.require_sources()
+        self._config = config
+        self._client = config.kafka.client_kwargs()
+        self._topics: dict[str, str] = {**config.topics.names()}
+        self._metrics = Metrics(version("interrupt-bridge"))
+        self._http = HttpServer(
+            worker_routes(self._metrics, Health(self._is_alive, self._readiness))
+        )
+        self._slots: dict[int, Slot] = {}
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._lease = self._new_lease()
+        self._stopping = asyncio.Event()
+        self._turned = time.monotonic()
+
+    async def run(self) -> int:
+        """Check, join, serve, leave. 0 when all was in time, 6 when the shutdown deadline passed.
+
+        Raises ClusterError when the cluster or its topics are not as needed at the start.
+        """
+        await self._http.start(self._config.http.host, self._config.http.port)
+        try:
+            await self._check_topics()
+            await self._lease.join()
+            log.info("worker joined", extra={"group": self._config.app_id})
+            await self._serve()
+            return await self._shut_down()
+        finally:
+            await self._http.close()
+
+    def stop(self) -> None:
+        """Begin the shutdown; safe to call again."""
+        if not self._stopping.is_set():
+            log.info("worker stops")
+        self._stopping.set()
+        self._lease.changed.set()
+
+    async def _check_topics(self) -> None:
+        config = self._config
+        wanted = topics.Wanted(
+            names=self._topics,
+            inputs=tuple(topic for source in config.sources for topic in source.topic_names),
+            partitions=config.topics.partitions,
+            bootstrap=config.kafka.bootstrap_servers,
+        )
+        topics.refuse(await topic_admin.check(self._client, wanted))
+
+    # --- Slots --------------------------------------------------------------------------------
+
+    async def _serve(self) -> None:
+        while not self._stopping.is_set():
+            self._turned = time.monotonic()
+            if self._lease.failure is not None:
+                await self._rejoin()
+            await self._reconcile()
+            self._lease.changed.clear()
+            await _wait(self._lease.changed, _BEAT_S)
+
+    async def _reconcile(self) -> None:
+        """Start what was given, close what was taken; a slot that stays notices nothing."""
+        assigned = set() if self._stopping.is_set() else self._lease.assigned
+        for number in self._slots.keys() - assigned:
+            self._slots[number].stop()
+        for number, task in list(self._tasks.items()):
+            if task.done():
+                self._ended(number, task)
+        for number in sorted(assigned - self._slots.keys()):
+            self._start(number)
+        served = [slot for slot in self._slots.values() if slot.state == "serving"]
+        if served:
+            self._metrics.clock_skew.set(served[0].skew_seconds)
+
+    def _start(self, number: int) -> None:
+        slot = Slot(self._desk(number), self._setup())
+        self._slots[number] = slot
+        self._tasks[number] = asyncio.create_task(slot.run(), name=f"slot-{number}")
+        self._metrics.watch_slot(number, slot.figures)
+
+    def _ended(self, number: int, task: asyncio.Task[None]) -> None:
+        del self._slots[number], self._tasks[number]
+        self._metrics.forget_slot(number)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("slot task died: %r", error, extra={"slot": number})
+
+    def _desk(self, number: int) -> Desk:
+        config = self._config
+        return Desk(
+            slot=number,
+            slots=config.topics.partitions,
+            sources={
+                topic: Source(source.name, PROTOCOLS[source.protocol], source.policy())
+                for source in config.sources
+                for topic in source.topic_names
+            },
+            topics=self._topics,
+            limits=config.limits.for_rules(),
+            schemas=SchemaCache(_SCHEMAS),
+        )
+
+    def _setup(self) -> SlotSetup:
+        worker = self._config.worker
+        return SlotSetup(
+            app_id=self._config.app_id,
+            client=self._client,
+            topics=self._topics,
+            inputs=self._inputs(),
+            cycle_max=self._config.limits.cycle_max,
+            metrics=self._metrics,
+            lease=self._lease,
+            times=SlotTimes(
+                transaction_deadline=worker.transaction_deadline / 1000,
+                heartbeat=worker.heartbeat / 1000,
+                reroute_grace=worker.reroute_grace,
+                takeover_grace=worker.takeover_grace,
+            ),
+        )
+
+    def _inputs(self) -> dict[str, StartFrom]:
+        """Answers, operations and what is on its way home are always read from their start."""
+        inputs: dict[str, StartFrom] = {
+            topic: source.start_at
+            for source in self._config.sources
+            for topic in source.topic_names
+        }
+        own = ("answers", "operations", "reroute")
+        return inputs | {self._topics[role]: "earliest" for role in own}
+
+    # --- The seat in the group ------------------------------------------------------------------
+
+    def _new_lease(self) -> Lease:
+        return Lease(self._client, self._config.app_id, self._topics["reroute"])
+
+    async def _rejoin(self) -> None:
+        """A lease that failed is single-use; slots go on meanwhile, their epoch is what counts."""
+        log.warning("the lease failed and is taken again: %r", self._lease.failure)
+        await self._lease.kill()
+        lease = self._new_lease()
+        try:
+            await lease.join()
+        except BridgeError as error:
+            log.warning("not joined yet: %s", error, extra={"code": error.code})
+            await _wait(self._stopping, _REJOIN_S)
+            return
+        self._lease = lease
+
+    async def _shut_down(self) -> int:
+        """R17: the slots first, so that the next owner finds no open transaction; then the seat."""
+        deadline = self._config.worker.shutdown_deadline / 1000
+        try:
+            async with asyncio.timeout(deadline):
+                await self._close_slots()
+                await self._lease.leave()
+        except TimeoutError:
+            log.error("shutdown deadline passed", extra={"seconds": deadline})
+            return 6
+        log.info("worker stopped")
+        return 0
+
+    async def _close_slots(self) -> None:
+        for slot in self._slots.values():
+            slot.stop()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    # --- Health -------------------------------------------------------------------------------
+
+    def _is_alive(self) -> bool:
+        return time.monotonic() - self._turned < _STALLED_S
+
+    def _readiness(self) -> tuple[bool, dict[str, Any]]:
+        missing = self._lease.assigned - self._slots.keys()
+        states = {number: slot.state for number, slot in sorted(self._slots.items())}
+        ready = not missing and all(s in ("catching_up", "serving") for s in states.values())
+        errors = {n: str(slot.error) for n, slot in self._slots.items() if slot.error is not None}
+        return ready, {"slots": states, "errors": errors}
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    """Until the event is set, or so many seconds have passed."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return
+
+
+async def _run(config: Config) -> int:
+    worker = Worker(config)
+    loop = asyncio.get_running_loop()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(sign, worker.stop)
+    return await worker.run()
+
+
+def run(config: Config) -> int:
+    """Run a worker until SIGTERM or SIGINT; the exit code of the process.
+
+    Raises ConfigError and ClusterError for what keeps it from starting.
+    """
+    return asyncio.run(_run(config))
