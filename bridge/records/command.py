@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import msgspec
 
+from bridge.core.coverage import entry_answered, entry_status
 from bridge.core.ids import make_id
-from bridge.core.model import AcceptedAnswer, Item, Native, Resume, Run
+from bridge.core.model import Item, Native, Resume, Run
 from bridge.core.record import Header
 from bridge.records.approval import approval_id_of, command_id_of
 from bridge.records.headers import header_builder
@@ -72,15 +73,6 @@ def command_record(resume: Resume, trace: tuple[Header, ...] = ()) -> Outgoing:
     )
 
 
-def delivered_answer(item: Item) -> AcceptedAnswer | None:
-    """The answer that the agent gets for this item; None where the wire says `cancelled` anyway.
-
-    An accepted answer that lapsed, or whose siblings were abandoned, is not delivered.
-    """
-    counts = item.closed_reason in {None, "answered", "cancelled"}
-    return item.answer if counts else None
-
-
 def _command(resume: Resume) -> WireCommand:
     run, thread = resume.run, resume.run.thread
     return WireCommand(
@@ -103,13 +95,13 @@ def _command(resume: Resume) -> WireCommand:
 
 
 def _entry(run: Run, item: Item) -> WireEntry:
-    answer = delivered_answer(item)
-    status = answer.status if answer else "cancelled"
+    answer = item.answer if entry_answered(item) else None
+    status = entry_status(item)
     return WireEntry(
         interrupt_id=item.question.interrupt_id,
         approval_id=approval_id_of(run, item.question),
         status=status,
-        closed_reason=item.closed_reason or ("answered" if status == "resolved" else "cancelled"),
+        closed_reason=item.closed_reason or "cancelled",
         payload=optional_raw(answer.payload) if answer and status == "resolved" else None,
         metadata=optional_raw(answer.metadata) if answer else None,
         answered_by=answer.answered_by if answer else None,

@@ -11,8 +11,9 @@ from functools import lru_cache
 from bridge.core.model import Millis
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST = -62_135_596_800_000  # 0001-01-01T00:00:00.000Z
-_LAST = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
+_FIRST = -62_135_596_800  # 0001-01-01T00:00:00Z, in seconds
+_LAST = 253_402_300_799  # 9999-12-31T23:59:59Z
+_THOUSANDTHS = tuple(f".{thousandth:03d}Z" for thousandth in range(1000))
 
 
 def rfc3339(instant: Millis) -> str:
@@ -20,9 +21,10 @@ def rfc3339(instant: Millis) -> str:
 
     A producer may stamp a record with any 64-bit number, and such a record must not stop a slot.
     """
-    if not _FIRST <= instant <= _LAST:
-        instant = _FIRST if instant < _FIRST else _LAST
-    return f"{_whole_second(instant // 1000)}.{instant % 1000:03d}Z"
+    seconds, thousandths = divmod(instant, 1000)
+    if _FIRST <= seconds <= _LAST:
+        return _whole_second(seconds) + _THOUSANDTHS[thousandths]
+    return "0001-01-01T00:00:00.000Z" if seconds < _FIRST else "9999-12-31T23:59:59.999Z"
 
 
 def optional_rfc3339(instant: Millis | None) -> str | None:

@@ -5,8 +5,9 @@ The names of topics are configuration; whoever produces the record looks them up
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from bridge.core.record import Header
 
@@ -15,11 +16,11 @@ Role = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(msgspec.Struct, frozen=True):
     """A record to produce. `partition` None is the partition with the slot's own number.
 
-    `timestamp` (milliseconds since the epoch) None leaves it to the producer.
+    `timestamp` (milliseconds since the epoch) None leaves it to the producer. A Struct because
+    every record makes one, and a frozen dataclass takes ten times as long to make.
     """
 
     topic: Role
