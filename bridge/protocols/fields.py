@@ -6,11 +6,13 @@ Shared by the protocols whose producers write both camelCase and snake_case, and
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from bridge.core.model import Reason, Refusal
+
+MAX_SAFE_INTEGER: Final = 2**53 - 1  # beyond it JavaScript would change the number
 
 
 class Unreadable(Exception):
@@ -82,18 +84,31 @@ class Fields:
                 raise Unreadable("malformed", f"{pointer}/{index}", "must be a string")
         return values
 
-    def check_integer(self, name: str, minimum: int | None = None) -> None:
-        """Whole numbers only, however written: 5 and 5.0, not 5.5, not "5"."""
+    def check_integer(self, name: str, minimum: int = -MAX_SAFE_INTEGER) -> None:
+        """A whole number a double can hold; 5.0 is one, and "5" is forgiven as one."""
         pointer, value = self.find(name)
         if value is None:
             return
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if isinstance(value, Decimal):
-            whole = value == value.to_integral_value()
-        if not whole:
+        number = _number(value)
+        if number is None or not minimum <= number <= MAX_SAFE_INTEGER:
+            raise Unreadable("malformed", pointer, f"must be an integer from {minimum}")
+        if number != number.to_integral_value():
             raise Unreadable("malformed", pointer, "must be an integer")
-        if minimum is not None and value < minimum:
-            raise Unreadable("malformed", pointer, f"must be at least {minimum}")
+        if isinstance(value, str | bool):
+            self._seen.add("loose_number")
+
+
+def _number(value: Any) -> Decimal | None:
+    """What the Python SDK takes for a number: text and booleans too."""
+    if isinstance(value, int | Decimal):
+        return Decimal(value)
+    if not isinstance(value, str):
+        return None
+    try:
+        number = Decimal(value)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
 
 
 @lru_cache(maxsize=256)  # names come from the protocols' code, never from a record

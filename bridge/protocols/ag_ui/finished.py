@@ -5,17 +5,19 @@ An outcome that might hide a question is refused; silence never stands for succe
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 
-from bridge.core.model import Interrupted
+from bridge.core import json_text
+from bridge.core.model import Interrupted, Question
 from bridge.protocols.ag_ui.event import NAME, Event
-from bridge.protocols.ag_ui.interrupts import read_interrupts
-from bridge.protocols.fields import Fields, Unreadable
+from bridge.protocols.ag_ui.interrupts import Interrupt, check_count, questions_of, read_leniently
+from bridge.protocols.fields import MAX_SAFE_INTEGER, Fields, Unreadable
 from bridge.protocols.interface import Reading
 
-_Count = Annotated[int, msgspec.Meta(ge=0)]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_SAFE_INTEGER)]
+_Instant = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 
 
 class _Usage(msgspec.Struct, forbid_unknown_fields=True):
@@ -29,23 +31,27 @@ class _Usage(msgspec.Struct, forbid_unknown_fields=True):
     cacheWriteInputTokens: _Count = 0
 
 
-class _PlainOutcome(msgspec.Struct, forbid_unknown_fields=True):
-    type: Literal["success", "cancelled"]
+class _Success(msgspec.Struct, tag_field="type", tag="success", forbid_unknown_fields=True):
     pendingToolCallIds: list[str] = []
 
 
-class _PlainEnd(msgspec.Struct, forbid_unknown_fields=True):
-    """A run that ended without a question, exactly as the schema has it.
+class _Cancelled(msgspec.Struct, tag_field="type", tag="cancelled", forbid_unknown_fields=True):
+    pass
 
-    It is a closed shape: an interrupt has no place to hide in it, not even under a repeated key.
-    """
+
+class _Asks(msgspec.Struct, tag_field="type", tag="interrupt", forbid_unknown_fields=True):
+    interrupts: list[Interrupt]
+
+
+class _PlainEnd(msgspec.Struct, forbid_unknown_fields=True):
+    """RUN_FINISHED exactly as the schema has it, which is what current producers write."""
 
     type: str
     threadId: str
     runId: str
-    outcome: _PlainOutcome | msgspec.UnsetType = msgspec.UNSET
+    outcome: _Success | _Cancelled | _Asks | msgspec.UnsetType = msgspec.UNSET
     usage: list[_Usage] = []
-    timestamp: int = 0
+    timestamp: _Instant = 0
     result: msgspec.Raw = msgspec.Raw()
     rawEvent: msgspec.Raw = msgspec.Raw()
     metadata: dict[str, msgspec.Raw] = {}
@@ -56,15 +62,38 @@ _PLAIN_END = msgspec.json.Decoder(_PlainEnd)
 
 def run_finished(event: Event) -> Reading:
     try:
-        plain = _PLAIN_END.decode(event.value)
+        end = _PLAIN_END.decode(event.value)
     except (msgspec.DecodeError, RecursionError):
-        return _run_finished_strictly(event)
-    if plain.outcome and plain.outcome.pendingToolCallIds:
+        return _read_leniently(event)
+    if isinstance(end.outcome, _Asks):
+        return _read_plainly(event, end, end.outcome.interrupts)
+    if _may_hide_interrupt(event.value):
+        return _read_leniently(event)
+    if isinstance(end.outcome, _Success) and end.outcome.pendingToolCallIds:
         event.seen.add("pending_tool_calls")
     return event.reading()
 
 
-def _run_finished_strictly(event: Event) -> Reading:
+def _may_hide_interrupt(value: bytes) -> bool:
+    """Whether a run that asks nothing spells the word: maybe under a key that stands there twice.
+
+    A backslash could spell it in escapes.
+    """
+    return b"interrupt" in value or b"\\" in value
+
+
+def _read_plainly(event: Event, end: _PlainEnd, interrupts: list[Interrupt]) -> Reading:
+    """The short way for what needs no forgiveness; it reads what the long one would."""
+    ids = {interrupt.id for interrupt in interrupts}
+    if not ids or len(ids) != len(interrupts) or not all(i.is_plain() for i in interrupts):
+        return _read_leniently(event)
+    check_count(len(interrupts), "/outcome/interrupts", event.limits)
+    value = json_text.read(event.value, event.limits.json_depth)
+    digest = json_text.digest(value["outcome"]["interrupts"])
+    return _interrupted(event, end.threadId, end.runId, questions_of(interrupts), digest)
+
+
+def _read_leniently(event: Event) -> Reading:
     fields = event.strictly()
     thread_id, run_id = fields.required_text("threadId"), fields.required_text("runId")
     _check_envelope(fields, event.seen)
@@ -75,7 +104,8 @@ def _run_finished_strictly(event: Event) -> Reading:
     outcome = Fields(value, pointer, event.seen)
     kind = value.get("type")
     if kind == "interrupt":
-        return event.reading(_interrupted(event, thread_id, run_id, outcome))
+        questions, digest = read_leniently(event.value, outcome, event.limits, event.seen)
+        return _interrupted(event, thread_id, run_id, questions, digest)
     if kind not in ("success", "cancelled"):
         raise Unreadable("unknown_outcome", f"{pointer}/type", "not an outcome of AG-UI 1.0")
     _ended_without_question(fields, outcome, event.seen)
@@ -111,9 +141,10 @@ def _ended_without_question(fields: Fields, outcome: Fields, seen: set[str]) -> 
     _count_outside_outcome(fields, seen)
 
 
-def _interrupted(event: Event, thread_id: str, run_id: str, outcome: Fields) -> Interrupted:
-    questions, digest = read_interrupts(event.value, outcome, event.limits, event.seen)
-    origin = event.record.origin
-    return Interrupted(
-        event.thread(thread_id), run_id, NAME, questions, digest, origin.timestamp, origin
+def _interrupted(
+    event: Event, thread_id: str, run_id: str, questions: tuple[Question, ...], digest: bytes
+) -> Reading:
+    thread, origin = event.thread(thread_id), event.record.origin
+    return event.reading(
+        Interrupted(thread, run_id, NAME, questions, digest, origin.timestamp, origin)
     )

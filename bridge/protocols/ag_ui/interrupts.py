@@ -5,9 +5,11 @@ Free JSON inside them is kept as the slice it arrived in; parsed values only jud
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, Raw, UnsetType
 
 from bridge.core import json_text
 from bridge.core.model import JsonText, Limits, Question
@@ -17,12 +19,33 @@ _OPTIONAL_TEXTS = ("message", "toolCallId", "expiresAt", "subagentRunId")
 _OPTIONAL_OBJECTS = ("responseSchema", "metadata")
 
 
-class _Slices(msgspec.Struct):
-    """Where the free JSON of one interrupt stands in the event."""
+class Interrupt(msgspec.Struct, forbid_unknown_fields=True):
+    """An interrupt exactly as the 1.0 schema has it: no nulls, nothing unknown."""
 
-    responseSchema: msgspec.Raw = msgspec.Raw()
-    response_schema: msgspec.Raw = msgspec.Raw()
-    metadata: msgspec.Raw = msgspec.Raw()
+    id: str
+    reason: str
+    message: str | UnsetType = UNSET
+    toolCallId: str | UnsetType = UNSET
+    responseSchema: Raw | UnsetType = UNSET
+    expiresAt: str | UnsetType = UNSET
+    metadata: Raw | UnsetType = UNSET
+    subagentRunId: str | UnsetType = UNSET
+
+    def is_plain(self) -> bool:
+        """Whether its free JSON is of objects; everything else was held to its type already."""
+        return _is_object(self.responseSchema) and _is_object(self.metadata)
+
+
+def questions_of(interrupts: Sequence[Interrupt]) -> tuple[Question, ...]:
+    return tuple([_question(interrupt) for interrupt in interrupts])
+
+
+class _Slices(msgspec.Struct):
+    """Where the free JSON of one interrupt stands in an event, under either of its names."""
+
+    responseSchema: Raw | UnsetType = UNSET
+    response_schema: Raw | UnsetType = UNSET
+    metadata: Raw | UnsetType = UNSET
 
 
 class _OutcomeSlices(msgspec.Struct):
@@ -36,7 +59,7 @@ class _EventSlices(msgspec.Struct):
 _SLICES = msgspec.json.Decoder(_EventSlices)
 
 
-def read_interrupts(
+def read_leniently(
     event: bytes, outcome: Fields, limits: Limits, seen: set[str]
 ) -> tuple[tuple[Question, ...], bytes]:
     """(questions in order, digest of what was asked) of an interrupt outcome.
@@ -48,23 +71,26 @@ def read_interrupts(
     pointer, values = outcome.array("interrupts")
     if not values:
         raise Unreadable("no_interrupts", pointer, "an interrupt outcome asks at least one thing")
-    if len(values) > limits.interrupts_per_run:
-        raise Unreadable("limit", pointer, f"more than {limits.interrupts_per_run} interrupts")
-    asked: dict[str, dict[str, Any]] = {}
-    questions = []
+    check_count(len(values), pointer, limits)
     pointers = [f"{pointer}/{index}" for index in range(len(values))]
-    known = [_known_members(Fields(v, p, seen)) for v, p in zip(values, pointers, strict=True)]
-    for at, members, slices in zip(
-        pointers, known, _SLICES.decode(event).outcome.interrupts, strict=True
-    ):
+    known = [_known_members(Fields(v, at, seen)) for v, at in zip(values, pointers, strict=True)]
+    asked: dict[str, dict[str, Any]] = {}
+    interrupts = []
+    found = _SLICES.decode(event).outcome.interrupts
+    for at, members, slices in zip(pointers, known, found, strict=True):
         first = asked.setdefault(members["id"], members)
         if first is members:
-            questions.append(_question(members, slices))
+            interrupts.append(_interrupt(members, slices))
         elif json_text.canonical(first) != json_text.canonical(members):
             raise Unreadable("duplicate_interrupt_id", f"{at}/id", "two questions with one id")
         else:
             seen.add("repeated_interrupt")
-    return tuple(questions), json_text.digest(list(asked.values()))
+    return questions_of(interrupts), json_text.digest(list(asked.values()))
+
+
+def check_count(interrupts: int, pointer: str, limits: Limits) -> None:
+    if interrupts > limits.interrupts_per_run:
+        raise Unreadable("limit", pointer, f"more than {limits.interrupts_per_run} interrupts")
 
 
 def _known_members(interrupt: Fields) -> dict[str, Any]:
@@ -80,19 +106,35 @@ def _known_members(interrupt: Fields) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _question(members: dict[str, Any], slices: _Slices) -> Question:
+def _interrupt(members: dict[str, Any], slices: _Slices) -> Interrupt:
+    """The members with their objects as slices again."""
+    free: dict[str, Raw | UnsetType] = {}
+    if "responseSchema" in members:
+        free["responseSchema"] = slices.responseSchema or slices.response_schema
+    if "metadata" in members:
+        free["metadata"] = slices.metadata
+    return Interrupt(**{**members, **free})
+
+
+def _question(interrupt: Interrupt) -> Question:
     return Question(
-        interrupt_id=members["id"],
-        reason=members["reason"],
-        message=members.get("message"),
-        tool_call_id=members.get("toolCallId"),
-        response_schema=_slice(
-            "responseSchema" in members, slices.responseSchema or slices.response_schema
-        ),
-        metadata=_slice("metadata" in members, slices.metadata),
-        expires_at_raw=members.get("expiresAt"),
+        interrupt_id=interrupt.id,
+        reason=interrupt.reason,
+        message=_given(interrupt.message),
+        tool_call_id=_given(interrupt.toolCallId),
+        response_schema=_text(interrupt.responseSchema),
+        metadata=_text(interrupt.metadata),
+        expires_at_raw=_given(interrupt.expiresAt),
     )
 
 
-def _slice(present: bool, raw: msgspec.Raw) -> JsonText | None:
-    return bytes(raw) if present else None
+def _given(text: str | UnsetType) -> str | None:
+    return None if text is UNSET else text
+
+
+def _text(raw: Raw | UnsetType) -> JsonText | None:
+    return None if raw is UNSET else bytes(raw)
+
+
+def _is_object(raw: Raw | UnsetType) -> bool:
+    return raw is UNSET or bytes(raw).startswith(b"{")

@@ -116,6 +116,32 @@ def test_camel_case_counts_where_both_spellings_stand() -> None:
     assert (question.response_schema, question.tool_call_id) == (None, "c")
 
 
+def test_the_short_way_reads_what_the_long_one_reads() -> None:
+    """An unknown member changes the way an event is read, and nothing of what is read."""
+    full = {
+        **ASK,
+        "message": "é😀",
+        "toolCallId": "",
+        "responseSchema": {"a": [1, 2.50]},
+        "expiresAt": "soon",
+        "metadata": {},
+        "subagentRunId": "s",
+    }
+    plain = read(interrupted(full, {**ASK, "id": "b"}))
+    for odd in (
+        interrupted(full, {**ASK, "id": "b"}, new=1),
+        interrupted({**full, "x": 1}, {**ASK, "id": "b"}),
+    ):
+        assert read(odd) == plain
+
+
+@pytest.mark.parametrize("timestamp", ["5", " 5.0 ", True])
+def test_a_number_written_as_text_is_counted(timestamp: object) -> None:
+    """The Python SDK reads it; nothing here depends on it."""
+    reading = read(interrupted(ASK, timestamp=timestamp))
+    assert (ids(reading), labels(reading)) == (["i-1"], {"loose_number"})
+
+
 # --- Refusals ---------------------------------------------------------------------------------
 
 
@@ -144,6 +170,10 @@ def test_camel_case_counts_where_both_spellings_stand() -> None:
         (interrupted({**ASK, "metadata": []}), "malformed", "/outcome/interrupts/0/metadata"),
         (interrupted(ASK, threadId=7), "malformed", "/threadId"),
         (interrupted(ASK, timestamp=1.5), "malformed", "/timestamp"),
+        (interrupted(ASK, timestamp=2**53), "malformed", "/timestamp"),
+        (interrupted(ASK, timestamp="soon"), "malformed", "/timestamp"),
+        (interrupted(ASK, timestamp="Infinity"), "malformed", "/timestamp"),
+        (finished(timestamp=2**53), "malformed", "/timestamp"),
         (interrupted(ASK, usage=[{"inputTokens": -1}]), "malformed", "/usage/0/inputTokens"),
         (finished(runId=None), "malformed", "/runId"),
         ({"type": 5}, "malformed", "/type"),
@@ -258,6 +288,7 @@ def test_an_interrupt_under_a_repeated_key_is_not_taken_for_success() -> None:
     """Most parsers would see the last outcome only."""
     event = json.dumps(interrupted(ASK))[:-1] + ',"outcome":{"type":"success"}}'
     assert refusal(event) == ("json_rules", "")
+    assert refusal(event.replace("interrupt", "\\u0069nterrupt")) == ("json_rules", "")
 
 
 # --- Runs that begin or fail ------------------------------------------------------------------
