@@ -17,6 +17,7 @@ from aiokafka.admin import NewTopic
 from bridge.demo.broker import DevBroker
 from tests.topics import MakeTopics, create_topics
 
+BROKER = pytest.StashKey[DevBroker]()
 BROKER_FIXTURES = {"broker", "bootstrap", "make_topics"}
 
 
@@ -39,16 +40,17 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show what the broker said when a test that used it fails."""
     report = yield
-    broker = getattr(item, "funcargs", {}).get("broker")
-    if report.failed and isinstance(broker, DevBroker):
+    broker = item.config.stash.get(BROKER, None)
+    if report.failed and broker is not None and item.get_closest_marker("broker"):
         report.sections.append(("broker log", broker.log_tail()))
     return report
 
 
 @pytest.fixture(scope="session")
-def broker() -> Iterator[DevBroker]:
+def broker(pytestconfig: pytest.Config) -> Iterator[DevBroker]:
     """The suite's broker. A test that stops or kills it must leave it running again."""
     with DevBroker() as running:
+        pytestconfig.stash[BROKER] = running
         yield running
 
 

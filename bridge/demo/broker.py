@@ -7,7 +7,6 @@ production.
 from __future__ import annotations
 
 import base64
-import os
 import random
 import shutil
 import signal
@@ -86,7 +85,7 @@ class DevBroker:
         self._jvm_options = [*jvm_options, f"-Dorg.slf4j.simpleLogger.defaultLogLevel={log_level}"]
         self._dir: Path | None = None
         self._port = 0
-        self._java: Java | None = None
+        self._java: list[str] = []
         self._process: subprocess.Popen[bytes] | None = None
         self._watchdog: subprocess.Popen[bytes] | None = None
 
@@ -121,7 +120,7 @@ class DevBroker:
         """Format a fresh node, start it and wait until it serves; return `bootstrap`."""
         if self._dir is not None:
             raise BrokerError("this broker was started before: use restart()")
-        self._java = find_java()
+        self._java = self._command(find_java())
         for attempt in range(1, START_ATTEMPTS + 1):
             self._dir = Path(tempfile.mkdtemp(prefix="interrupt-bridge-kafka-"))
             try:
@@ -164,11 +163,11 @@ class DevBroker:
 
     def pause(self) -> None:
         """SIGSTOP: connections stay open, nothing answers."""
-        os.kill(self._running().pid, signal.SIGSTOP)
+        self._running().send_signal(signal.SIGSTOP)
 
     def cont(self) -> None:
         """SIGCONT after `pause`."""
-        os.kill(self._running().pid, signal.SIGCONT)
+        self._running().send_signal(signal.SIGCONT)
 
     def wait_ready(self, timeout: float = READY_SECONDS) -> None:
         """Block until the broker lists itself in its metadata; `timeout` in seconds."""
@@ -211,7 +210,7 @@ class DevBroker:
         lines = [f"{name}={value}" for name, value in settings.items()]
         (directory / "server.properties").write_text("\n".join(lines) + "\n")
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
-        command = [*self._kafka("kafka.tools.StorageTool"), "format", "-t", cluster]
+        command = [*self._java, "kafka.tools.StorageTool", "format", "-t", cluster]
         command += ["-c", str(directory / "server.properties")]
         with self.log.open("ab") as log:
             done = subprocess.run(
@@ -228,7 +227,7 @@ class DevBroker:
         directory = self._directory()
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [*self._kafka("kafka.Kafka"), str(directory / "server.properties")],
+                [*self._java, "kafka.Kafka", str(directory / "server.properties")],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -236,11 +235,11 @@ class DevBroker:
             )
         self._watchdog = _watch(self._process.pid, directory)
 
-    def _kafka(self, main: str) -> list[str]:
-        assert self._java is not None
-        quiet = ["--sun-misc-unsafe-memory-access=allow"] if self._java.release > 23 else []
+    def _command(self, java: Java) -> list[str]:
+        # Kafka's own use of Unsafe would fill the log with warnings from Java 24 on.
+        quiet = ["--sun-misc-unsafe-memory-access=allow"] if java.release > 23 else []
         jars = ["-cp", str(kafka_jars() / "*")]
-        return [str(self._java.launcher), *self._jvm_options, *LOG_OPTIONS, *quiet, *jars, main]
+        return [str(java.launcher), *self._jvm_options, *LOG_OPTIONS, *quiet, *jars]
 
     def _terminate(self) -> None:
         if self._process is None:
