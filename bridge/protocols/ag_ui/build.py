@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import msgspec
 
-from bridge.core.ids import make_id
+from bridge.core.coverage import entry_answered, entry_status
 from bridge.core.model import Item, JsonText, Native, Run
+from bridge.core.runs import resume_run_id
 
 
 class _Carried(msgspec.Struct):
@@ -27,11 +28,9 @@ _CARRIED = msgspec.json.Decoder(_Carried)
 def build(run: Run, carry: JsonText | None) -> Native:
     """One entry per interrupt, in the run's order, under a new run id on the same thread."""
     carried = _Carried() if carry is None else _CARRIED.decode(carry)
-    thread = run.thread
-    resume_run = make_id("resume-run", thread.source, thread.scope, thread.thread_id, run.run_id)
     body = _object(
-        threadId=_text(thread.thread_id),
-        runId=_text(resume_run),
+        threadId=_text(run.thread.thread_id),
+        runId=_text(resume_run_id(run)),
         protocolVersion=_text("1.0"),
         state=bytes(carried.state),
         messages=bytes(carried.messages),
@@ -40,27 +39,36 @@ def build(run: Run, carry: JsonText | None) -> Native:
         forwardedProps=bytes(carried.forwardedProps),
         resume=b"[" + b",".join(_entry(item) for item in run.items) + b"]",
     )
-    return Native("run", body, notes=("continuity_omitted",) if carry is None else ())
+    return Native("run", body, notes=_notes(run, carry))
+
+
+def _notes(run: Run, carry: JsonText | None) -> tuple[str, ...]:
+    """What the body leaves out."""
+    notes = ["continuity_omitted"] if carry is None else []
+    given = [item.answer.metadata for item in run.items if item.answer and entry_answered(item)]
+    if any(_not_null(metadata) and not _only_object(metadata) for metadata in given):
+        notes.append("metadata_omitted")
+    return tuple(notes)
 
 
 def _entry(item: Item) -> JsonText:
     """A cancelled entry has no payload; its metadata is what the answerer said, else the cause."""
-    answer = item.answer if item.closed_reason in ("answered", "cancelled") else None
-    resolved = item.closed_reason == "answered"
+    answer = item.answer if entry_answered(item) else None
+    status = entry_status(item)
     metadata = _only_object(answer.metadata) if answer else None
-    if not resolved and metadata is None:
+    if status == "cancelled" and metadata is None:
         metadata = _object(reason=_text(item.closed_reason or item.status))
     return _object(
         interruptId=_text(item.question.interrupt_id),
-        status=_text("resolved" if resolved else "cancelled"),
-        payload=_not_null(answer.payload) if answer and resolved else None,
+        status=_text(status),
+        payload=_not_null(answer.payload) if answer and status == "resolved" else None,
         metadata=metadata,
     )
 
 
-def _not_null(payload: JsonText | None) -> JsonText | None:
-    """AG-UI has no null payload: every reader takes it for an absent one."""
-    return None if payload is None or payload.strip() == b"null" else payload
+def _not_null(value: JsonText | None) -> JsonText | None:
+    """AG-UI has no null payload or metadata: every reader takes one for absent."""
+    return None if value is None or value.strip() == b"null" else value
 
 
 def _only_object(metadata: JsonText | None) -> JsonText | None:

@@ -105,10 +105,22 @@ def test_an_abandoned_entry_says_why_and_carries_no_payload(
     assert body_of(item)["resume"] == [entry]
 
 
-def test_metadata_of_an_answer_travels_with_it() -> None:
-    """Verbatim, where it is the object that the protocol asks for."""
-    assert body_of(answered("a", b"1", metadata=b'{"m":1}'))["resume"][0]["metadata"] == {"m": 1}
-    assert "metadata" not in body_of(answered("a", b"1", metadata=b"null"))["resume"][0]
+@pytest.mark.parametrize(
+    ("metadata", "sent", "notes"),
+    [
+        (b'{"m":1e2}', b'"metadata":{"m":1e2}', ()),
+        (b"null", None, ()),
+        (b"[1]", None, ("metadata_omitted",)),
+        (b'"desk"', None, ("metadata_omitted",)),
+    ],
+)
+def test_metadata_of_an_answer_travels_with_it(
+    metadata: bytes, sent: bytes | None, notes: tuple[str, ...]
+) -> None:
+    """Verbatim where it is the object that the protocol asks for; a note says where it is not."""
+    native = AG_UI.build(run_of(answered("a", b"1", metadata=metadata)), b"{}")
+    assert native.notes == notes
+    assert (sent in native.body) if sent else (b"metadata" not in native.body)
 
 
 def test_carried_context_fills_the_body() -> None:
