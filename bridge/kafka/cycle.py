@@ -6,6 +6,7 @@ the producer sends it, and only then may the draft be folded into the ledger.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from bridge.core.model import (
     Operation,
     Origin,
     Publish,
+    Refusal,
     Resume,
     RunFailed,
     SourcePolicy,
@@ -36,7 +38,7 @@ from bridge.core.model import (
 from bridge.core.record import Record
 from bridge.core.rules import Rules
 from bridge.core.schema import SchemaCache
-from bridge.errors import RerouteNotHome
+from bridge.errors import BridgeError, RerouteNotHome
 from bridge.kafka.draft import Draft
 from bridge.protocols import build_native
 from bridge.protocols.interface import AgentProtocol
@@ -48,6 +50,8 @@ from bridge.records.operations import read_operation
 from bridge.records.outgoing import Outgoing
 from bridge.records.reroute import reroute_record
 from bridge.records.verdict import verdict_record
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,18 @@ class Cycle:
         A record that came by reroute is given as it stood at its origin; it is never sent on again.
         """
         self._rerouted = rerouted
+        before = len(self.outgoing)
+        try:
+            self._take(record)
+        except BridgeError:
+            raise
+        except Exception as error:
+            # A defect of ours on one record must not stop its partition: it would come for ever.
+            log.exception("record could not be processed", extra={"origin": str(record.origin)})
+            del self.outgoing[before:]
+            self._set_aside(record, error)
+
+    def _take(self, record: Record) -> None:
         source = self._desk.sources.get(record.origin.topic)
         if source is not None:
             self._take_event(record, source)
@@ -128,6 +144,14 @@ class Cycle:
             self._take_answer(record)
         else:
             self._take_operation(record)
+
+    def _set_aside(self, record: Record, error: Exception) -> None:
+        refusal = Refusal("unsupported", f"internal error: {type(error).__name__}")
+        source = self._desk.sources.get(record.origin.topic)
+        if source is not None:
+            self._emit((DeadLetter(refusal),), record, source.name)
+        else:
+            self._refuse(record, BadAnswer(record.origin, refusal))
 
     def fire(self, key: bytes, until: Millis) -> None:
         """What is due by `until` in this thread, or of the early answers under an approval id."""

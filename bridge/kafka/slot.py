@@ -1,7 +1,7 @@
-"""One slot: opened in one order and no other, then served cycle by cycle.
+"""A slot of this worker: one tenure after another, until the group gives it to somebody else.
 
-A slot owns its producer, its ledger, its clock and its input positions, and shares nothing that
-can fail with another slot. After any failure it is opened again from the log.
+What it shares with other slots cannot fail with them. After any failure it is opened again from
+the log; what opening again would not mend makes it stand still and say so.
 """
 
 from __future__ import annotations
@@ -9,14 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
+from typing import Any, Final
 
-from aiokafka.structs import ConsumerRecord, TopicPartition
-
-from bridge.core.model import Millis, Origin
-from bridge.core.record import Record
 from bridge.errors import (
     BridgeError,
     Fenced,
@@ -27,25 +23,16 @@ from bridge.errors import (
     SourceNotConfigured,
     StateFormatNewer,
 )
-from bridge.kafka import state_codec as codec
-from bridge.kafka.clients import ClientSettings
 from bridge.kafka.clock import BrokerClock
-from bridge.kafka.cycle import Cycle, Desk
-from bridge.kafka.draft import Draft
-from bridge.kafka.intake import Intake, Positions, Seen, StartFrom
-from bridge.kafka.lease import Lease
-from bridge.kafka.ledger import Ledger
-from bridge.kafka.restore import restore
-from bridge.kafka.transaction import SlotProducer
-from bridge.observe.metrics import Metrics
+from bridge.kafka.cycle import Desk
+from bridge.kafka.lease import Membership
+from bridge.kafka.tenure import SlotSetup, Tenure
 from bridge.observe.slot_figures import SlotFigures, SlotState
-from bridge.records.outgoing import Outgoing
-from bridge.records.reroute import original
 
 log = logging.getLogger(__name__)
 
-StateRecords = list[tuple[bytes, bytes | None]]
-"""Keys and values for the state partition; None is a tombstone."""
+AskMembership = Callable[[int], Awaitable[Membership]]
+"""Whether the group still counts this worker as the owner of a slot."""
 
 FATAL: Final = (
     PositionLost,
@@ -56,73 +43,61 @@ FATAL: Final = (
 )
 """What opening again would not mend: the slot stops and says what to do."""
 
-_POLL_MS: Final = 200  # also how long a request to stop may wait for an idle poll
-_OLDEST_S: Final = 15.0  # a scrape interval; 100,000 runs take about 50 ms to look through
-_QUIET_S: Final = 1.0  # positions alone are worth a transaction this often
 _BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
-
-
-@dataclass(frozen=True, slots=True)
-class SlotTimes:
-    """Durations in seconds, but for the two graces, which are milliseconds of broker time.
-
-    `pace` is the least time from cycle to cycle: Kafka answers CONCURRENT_TRANSACTIONS to anything
-    faster, and a transaction's cost is shared by what gathers meanwhile. An idle slot answers at
-    once.
-    """
-
-    transaction_deadline: float = 8.0
-    heartbeat: float = 3_600.0
-    reroute_grace: Millis = 2_000
-    takeover_grace: Millis = 30_000
-    pace: float = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class SlotSetup:
-    """What all slots of a worker have in common."""
-
-    app_id: str
-    client: ClientSettings
-    topics: Mapping[str, str]  # by role
-    inputs: Mapping[str, StartFrom]  # by topic name, the bridge's own included
-    cycle_max: int
-    metrics: Metrics
-    lease: Lease
-    times: SlotTimes = field(default_factory=SlotTimes)
 
 
 class Slot:
     """Serves one slot until it is told to stop; `run` returns then, whatever happened before."""
 
-    def __init__(self, desk: Desk, setup: SlotSetup) -> None:
+    def __init__(self, desk: Desk, setup: SlotSetup, membership: AskMembership) -> None:
         self._desk = desk
         self._setup = setup
-        self._slot = desk.slot
+        self._membership = membership
         self._stopping = asyncio.Event()
         self._clock = BrokerClock()
+        self._tenure: Tenure | None = None
         self._log = logging.LoggerAdapter(log, {"slot": desk.slot})
-        self.state: SlotState = "opening"
+        self._failures = 0
         self.error: BridgeError | None = None
-        self._oldest_seen: tuple[dict[str, Millis], Millis | None] = ({}, None)
-        self._looked_at = 0.0
-        self._fresh()
+
+    @property
+    def state(self) -> SlotState:
+        if self.error is not None:
+            return "stopped"
+        return "opening" if self._tenure is None else self._tenure.state
 
     async def run(self) -> None:
         """Open and serve, again after each failure, until `stop`."""
-        failures = 0
         while not self._stopping.is_set():
             try:
-                await self._open()
-                failures = 0
-                await self._serve()
+                await self._hold_office()
             except FATAL as error:
                 await self._stand_still(error)
             except Exception as error:  # R7: the client lets more than its own errors through
-                failures += 1
-                await self._after(error, failures)
-            finally:
-                await self._close()
+                await self._after(error)
+
+    async def _hold_office(self) -> None:
+        """One tenure from its opening to its end, closed whatever happens."""
+        tenure = self._tenure = Tenure(self._desk, self._setup, self._clock)
+        try:
+            if await self._unless_stopped(tenure.open()):
+                self._log.info("slot opened", extra={"pending": tenure.pending})
+                self._failures = 0
+                await tenure.serve(self._stopping)
+        finally:
+            await tenure.close()
+
+    async def _unless_stopped(self, opening: Coroutine[Any, Any, None]) -> bool:
+        """Whether the opening came to its end; a stop cancels it, however long the log is."""
+        opened = asyncio.create_task(opening)
+        stopped = asyncio.create_task(self._stopping.wait())
+        await asyncio.wait((opened, stopped), return_when=asyncio.FIRST_COMPLETED)
+        for task in (opened, stopped):
+            task.cancel()
+        (outcome, _) = await asyncio.gather(opened, stopped, return_exceptions=True)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return not isinstance(outcome, asyncio.CancelledError)
 
     def stop(self) -> None:
         """Finish the cycle under way, then close. `run` returns soon after."""
@@ -130,233 +105,36 @@ class Slot:
 
     def figures(self) -> SlotFigures:
         """What a scrape shows of this slot."""
-        ledger, now = self._ledger, self._clock.now()
-        open_since, resumed_since = self._oldest()
-        return SlotFigures(
-            state=self.state,
-            pending=ledger.pending,
-            oldest_pending_at=open_since,
-            oldest_unconfirmed_at=resumed_since,
-            unconfirmed=ledger.unconfirmed,
-            parked=ledger.parked_count,
-            timers=len(ledger.timers),
-            timers_held=ledger.timers.overdue(now) if self._holding else 0,
-            lag=self._intake.lag(),
-        )
+        if self._tenure is None:
+            return SlotFigures(state=self.state)
+        return replace(self._tenure.figures(), state=self.state)
 
     @property
     def skew_seconds(self) -> float:
         """How far this machine's wall clock is ahead of broker time."""
         return self._clock.skew_seconds(time.time())
 
-    def _oldest(self) -> tuple[dict[str, Millis], Millis | None]:
-        """Looked up at most every few seconds: it takes a look at every run."""
-        if time.monotonic() - self._looked_at > _OLDEST_S:
-            self._oldest_seen, self._looked_at = self._ledger.oldest(), time.monotonic()
-        return self._oldest_seen
-
-    # --- Opening ------------------------------------------------------------------------------
-
-    def _fresh(self) -> None:
-        """Everything that a failure makes worthless."""
-        setup, slot = self._setup, self._slot
-        self._ledger = Ledger()
-        self._producer = SlotProducer(
-            setup.client,
-            f"{setup.app_id}-{slot}",
-            slot,
-            setup.topics,
-            deadline=setup.times.transaction_deadline,
-        )
-        self._intake = Intake(setup.client, setup.inputs, slot, self._desk.slots)
-        self._committed: Positions = {}
-        self._ends: Positions = {}
-        self._holding = True
-        self._committed_at = time.monotonic()
-        self._hold_until: Millis = 0
-
-    async def _open(self) -> None:
-        """Fence, then read, never the other way (R1)."""
-        self.state = "opening"
-        self._fresh()
-        await self._producer.start()  # 1: fences the predecessor, settles its open transaction
-        self.state = "restoring"
-        await self._restore()  # 2, 3: to the high watermark that fencing has fixed
-        seen = self._seen()
-        await self._intake.open(seen, self._producer.partitions_for)  # 4: stored positions
-        await self._write(self._takeover(), self._marks())  # 5: the takeover record (R2)
-        self._ends = await self._intake.end_offsets()  # 6: from here on, inputs
-        self._hold_until = self._clock.now() + self._setup.times.takeover_grace
-        self.state = "catching_up"
-        self._log.info("slot opened", extra={"pending": sum(self._ledger.pending.values())})
-
-    async def _restore(self) -> None:
-        ledger = self._ledger
-
-        def fold(batch: Sequence[ConsumerRecord]) -> None:
-            for record in batch:
-                ledger.fold(record.key, record.value)
-
-        done = await restore(self._setup.client, self._setup.topics["state"], self._slot, fold)
-        ledger.restored()
-        self._setup.metrics.restored(done.records, done.seconds)
-        self._check_meta()
-
-    def _check_meta(self) -> None:
-        meta, slots = self._ledger.meta, self._desk.slots
-        if meta is not None and meta.slots != slots:
-            raise SlotsMismatch(
-                f"The state was written for {meta.slots} slots and topics.partitions says {slots}. "
-                f"Set topics.partitions = {meta.slots}."
-            )
-        for source, waiting in sorted(self._ledger.pending.items()):
-            if waiting and not self._desk.knows(source):
-                raise SourceNotConfigured(
-                    f"sources: {source} has open runs in slot {self._slot} and is not configured. "
-                    "Configure it again, or withdraw its runs first."
-                )
-
-    def _seen(self) -> Seen:
-        meta = self._ledger.meta
-        return Seen(
-            positions={TopicPartition(*at): n for at, n in self._ledger.positions.items()},
-            partitions=meta.partitions_seen if meta else {},
-        )
-
-    def _takeover(self) -> StateRecords:
-        meta = codec.Meta(self._desk.slots, partitions_seen=dict(self._intake.partitions))
-        return [(codec.META_KEY, codec.encode_meta(meta)), *self._positions(everything=True)]
-
-    def _marks(self) -> list[Outgoing]:
-        """R2 for other teams' readers: something after an abort marker on each compacted output."""
-        return [Outgoing("approvals", f"__bridge/slot-{self._slot}".encode(), None)]
-
-    # --- Serving ------------------------------------------------------------------------------
-
-    async def _serve(self) -> None:
-        while not self._stopping.is_set():
-            began = time.monotonic()
-            wait = _POLL_MS if not self._due_at_once() else 0
-            polled = await self._intake.poll(wait, self._setup.cycle_max)
-            worked = await self._cycle(polled)
-            if await self._intake.refresh():
-                await self._write(self._takeover())
-            if self._holding:
-                await self._end_hold()
-            if worked:
-                await asyncio.sleep(self._setup.times.pace - (time.monotonic() - began))
-
-    async def _cycle(self, polled: Sequence[ConsumerRecord]) -> bool:
-        """One transaction, if there is anything to write; whether there was."""
-        now = self._clock.now()
-        draft = Draft(self._ledger)
-        cycle = Cycle(self._desk, draft, now)
-        for record, rerouted in self._in_order(polled):
-            cycle.take(record, rerouted)
-        self._fire(cycle, self._setup.cycle_max - len(polled), now)
-        writes = list(draft.writes())
-        self._count(cycle, polled)
-        if not cycle.outgoing and not writes and not self._must_write():
-            return False
-        await self._write([*writes, *self._positions()], cycle.outgoing)
-        self._setup.metrics.add(cycle.counts)
-        return True
-
-    async def _write(self, state: StateRecords, outgoing: Sequence[Outgoing] = ()) -> None:
-        """One transaction; memory takes the changes only after it has committed."""
-        began = time.monotonic()
-        records = [*outgoing, *(Outgoing("state", key, value) for key, value in state)]
-        committed = await self._producer.commit(records)
-        for key, value in state:
-            self._ledger.fold(key, value)
-        self._committed = dict(self._intake.positions)
-        self._committed_at = time.monotonic()
-        self._setup.metrics.committed(self._committed_at - began)
-        if committed.timestamp is not None:
-            self._clock.learn(committed.timestamp)
-
-    def _in_order(self, polled: Sequence[ConsumerRecord]) -> list[tuple[Record, bool]]:
-        """Run events before answers, in the order of each partition otherwise."""
-        taken = []
-        reroute = self._setup.topics["reroute"]
-        for r in polled:
-            record = Record(
-                r.value, r.key, r.headers, Origin(r.topic, r.partition, r.offset, r.timestamp)
-            )
-            rerouted = r.topic == reroute
-            taken.append((original(record) if rerouted else record, rerouted))
-        return sorted(taken, key=lambda pair: pair[0].origin.topic not in self._desk.sources)
-
-    def _fire(self, cycle: Cycle, most: int, now: Millis) -> None:
-        """What is due, `reroute_grace` late so that an answer on its way home comes first."""
-        if self._holding:
-            return
-        until = now - self._setup.times.reroute_grace
-        timers = self._ledger.timers
-        while most > 0 and (entry := timers.due(until)) is not None:
-            if self._ledger.is_due(entry[1], until):
-                cycle.fire(entry[1], until)
-                most -= 1
-
-    async def _end_hold(self) -> None:
-        """Timers wait after a takeover for the answers that were on the topics before it."""
-        if self.state == "catching_up" and await self._intake.reached(self._ends):
-            self.state = "serving"
-        self._holding = self.state != "serving" or self._clock.now() < self._hold_until
-
-    def _due_at_once(self) -> bool:
-        until = self._clock.now() - self._setup.times.reroute_grace
-        first = self._ledger.timers.next_at()
-        return not self._holding and first is not None and first <= until
-
-    def _must_write(self) -> bool:
-        """Positions alone wait a second for company; an idle slot writes a heartbeat (R10)."""
-        quiet = time.monotonic() - self._committed_at
-        if self._intake.positions != self._committed:
-            return quiet > _QUIET_S
-        return quiet > self._setup.times.heartbeat
-
-    def _positions(self, everything: bool = False) -> StateRecords:
-        moved: StateRecords = [
-            (codec.position_key(tp.topic, tp.partition), codec.encode_position(offset))
-            for tp, offset in self._intake.positions.items()
-            if everything or self._committed.get(tp) != offset
-        ]
-        if moved or not self._intake.positions:
-            return moved
-        tp, offset = next(iter(self._intake.positions.items()))
-        return [(codec.position_key(tp.topic, tp.partition), codec.encode_position(offset))]
-
-    def _count(self, cycle: Cycle, polled: Sequence[ConsumerRecord]) -> None:
-        for record in polled:
-            cycle.counts["consumed", record.topic] += 1
-        for out in cycle.outgoing:
-            cycle.counts["produced", self._setup.topics[out.topic]] += 1
-
-    # --- After a failure ----------------------------------------------------------------------
-
     async def _stand_still(self, error: BridgeError) -> None:
         """Keep the slot, do nothing, and let readiness and the log say why."""
-        self.error, self.state = error, "stopped"
+        self.error = error
         self._log.error("slot stopped: %s", error, extra={"code": error.code})
-        await self._producer.kill()
         await self._stopping.wait()
 
-    async def _after(self, error: Exception, failures: int) -> None:
+    async def _after(self, error: Exception) -> None:
+        """Say what happened; then open again, if we still may, a little later each time."""
         cause = error.code if isinstance(error, BridgeError) else type(error).__name__
         self._setup.metrics.count("rebuilds", cause)
         self._setup.metrics.failed(_result(error))
         self._log.warning("slot opens again: %s", error, extra={"code": cause})
-        self.state = "opening"
-        await self._producer.kill()
         if isinstance(error, Fenced):
             await self._wait_for_membership()
-        await self._pause(_BACKOFF_S[min(failures, len(_BACKOFF_S)) - 1])
+        self._failures += 1
+        await self._pause(_BACKOFF_S[min(self._failures, len(_BACKOFF_S)) - 1])
 
     async def _wait_for_membership(self) -> None:
         """R8: two owners that both reopen would fence each other for ever."""
         while not self._stopping.is_set():
-            if await self._setup.lease.membership(self._slot) == "member":
+            if await self._membership(self._desk.slot) == "member":
                 return
             await self._pause(_BACKOFF_S[1])
 
@@ -366,12 +144,6 @@ class Slot:
                 await self._stopping.wait()
         except TimeoutError:
             return
-
-    async def _close(self) -> None:
-        if self._stopping.is_set():
-            self.state = "closing"
-        await self._producer.close()
-        await self._intake.close()
 
 
 def _result(error: Exception) -> str:

@@ -103,7 +103,7 @@ class SlotProducer:
         if not outgoing:
             # R10: the client commits an empty transaction locally, so a fenced producer gets OK
             raise ValueError("A transaction needs a record; send the position as a heartbeat.")
-        self._enter()
+        await self._enter()
         asked = False
         try:
             async with asyncio.timeout(self._deadline):  # R5: one deadline for all steps
@@ -146,13 +146,14 @@ class SlotProducer:
         self.life = "dead"
         await kill(self._producer)
 
-    def _enter(self) -> None:
+    async def _enter(self) -> None:
         if self.life != "ready":
             raise TransactionFailed(
                 f"The producer {self.transactional_id} is {self.life}: open the slot again."
             )
         highest = highest_sequence(self._producer)
         if highest < 0 or highest >= RETIRE_AT_SEQUENCE:
+            await self.kill()
             raise TransactionFailed(
                 f"The producer {self.transactional_id} has used its sequence numbers up: "
                 "open the slot again."

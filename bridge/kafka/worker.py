@@ -19,8 +19,9 @@ from bridge.errors import BridgeError
 from bridge.kafka import topic_admin, topics
 from bridge.kafka.cycle import Desk, Source
 from bridge.kafka.intake import StartFrom
-from bridge.kafka.lease import Lease
-from bridge.kafka.slot import Slot, SlotSetup, SlotTimes
+from bridge.kafka.lease import Lease, Membership
+from bridge.kafka.slot import Slot
+from bridge.kafka.tenure import SlotSetup, SlotTimes
 from bridge.observe.health import Health
 from bridge.observe.http import HttpServer, worker_routes
 from bridge.observe.metrics import Metrics
@@ -41,7 +42,7 @@ class Worker:
         config.require_sources()
         self._config = config
         self._client = config.kafka.client_kwargs()
-        self._topics: dict[str, str] = {**config.topics.names()}
+        self._topics = {str(role): name for role, name in config.topics.names().items()}
         self._metrics = Metrics(version("interrupt-bridge"))
         self._http = HttpServer(
             worker_routes(self._metrics, Health(self._is_alive, self._readiness))
@@ -110,7 +111,7 @@ class Worker:
             self._metrics.clock_skew.set(served[0].skew_seconds)
 
     def _start(self, number: int) -> None:
-        slot = Slot(self._desk(number), self._setup())
+        slot = Slot(self._desk(number), self._setup(), self._membership)
         self._slots[number] = slot
         self._tasks[number] = asyncio.create_task(slot.run(), name=f"slot-{number}")
         self._metrics.watch_slot(number, slot.figures)
@@ -145,7 +146,6 @@ class Worker:
             inputs=self._inputs(),
             cycle_max=self._config.limits.cycle_max,
             metrics=self._metrics,
-            lease=self._lease,
             times=SlotTimes(
                 transaction_deadline=worker.transaction_deadline / 1000,
                 heartbeat=worker.heartbeat / 1000,
@@ -168,6 +168,9 @@ class Worker:
 
     def _new_lease(self) -> Lease:
         return Lease(self._client, self._config.app_id, self._topics["reroute"])
+
+    async def _membership(self, slot: int) -> Membership:
+        return await self._lease.membership(slot)
 
     async def _rejoin(self) -> None:
         """A lease that failed is single-use; slots go on meanwhile, their epoch is what counts."""

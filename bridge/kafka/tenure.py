@@ -1,0 +1,288 @@
+"""One tenure of a slot: opened in one order and no other, then served cycle by cycle.
+
+All that a failure makes worthless lives here: producer, ledger, clock, input positions. A tenure
+is never mended; the slot begins a new one from the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from aiokafka.structs import ConsumerRecord, TopicPartition
+
+from bridge.core.model import Millis, Origin
+from bridge.core.record import Record
+from bridge.errors import SlotsMismatch, SourceNotConfigured
+from bridge.kafka import state_codec as codec
+from bridge.kafka.clients import ClientSettings
+from bridge.kafka.clock import BrokerClock
+from bridge.kafka.cycle import Cycle, Desk
+from bridge.kafka.draft import Draft
+from bridge.kafka.intake import Intake, Positions, Seen, StartFrom
+from bridge.kafka.ledger import Ledger
+from bridge.kafka.restore import restore
+from bridge.kafka.transaction import SlotProducer
+from bridge.observe.metrics import Metrics
+from bridge.observe.slot_figures import SlotFigures, SlotState
+from bridge.records.outgoing import Outgoing
+from bridge.records.reroute import original
+
+StateRecords = list[tuple[bytes, bytes | None]]
+"""Keys and values for the state partition; None is a tombstone."""
+
+_POLL_MS: Final = 200  # also how long a request to stop may wait for an idle poll
+_TIMERS_SHARE: Final = 10  # timers get at least this part of a cycle, however much comes in
+_OLDEST_S: Final = 15.0  # a scrape interval; 100,000 runs take about 50 ms to look through
+_QUIET_S: Final = 1.0  # positions alone are worth a transaction this often
+
+
+@dataclass(frozen=True, slots=True)
+class SlotTimes:
+    """Durations in seconds, but for the two graces, which are milliseconds of broker time.
+
+    `pace` is the least time from cycle to cycle: Kafka answers CONCURRENT_TRANSACTIONS to anything
+    faster, and a transaction's cost is shared by what gathers meanwhile. An idle slot answers at
+    once.
+    """
+
+    transaction_deadline: float = 8.0
+    heartbeat: float = 3_600.0
+    reroute_grace: Millis = 2_000
+    takeover_grace: Millis = 30_000
+    pace: float = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class SlotSetup:
+    """What all slots of a worker have in common."""
+
+    app_id: str
+    client: ClientSettings
+    topics: Mapping[str, str]  # by role
+    inputs: Mapping[str, StartFrom]  # by topic name, the bridge's own included
+    cycle_max: int
+    metrics: Metrics
+    times: SlotTimes = field(default_factory=SlotTimes)
+
+
+class Tenure:
+    """Open it once, serve until told to stop, close it whatever happened."""
+
+    def __init__(self, desk: Desk, setup: SlotSetup, clock: BrokerClock) -> None:
+        self._desk = desk
+        self._setup = setup
+        self._clock = clock
+        self._slot = desk.slot
+        self._ledger = Ledger()
+        self._producer = SlotProducer(
+            setup.client,
+            f"{setup.app_id}-{desk.slot}",
+            desk.slot,
+            setup.topics,
+            deadline=setup.times.transaction_deadline,
+        )
+        self._intake = Intake(setup.client, setup.inputs, desk.slot, desk.slots)
+        self._committed: Positions = {}
+        self._committed_at = time.monotonic()
+        self._ends: Positions = {}
+        self._holding = True
+        self._hold_until: Millis = 0
+        self._oldest_seen: tuple[dict[str, Millis], Millis | None] = ({}, None)
+        self._looked_at = 0.0
+        self.state: SlotState = "opening"
+
+    async def open(self) -> None:
+        """Fence, then read, never the other way (R1)."""
+        await self._producer.start()  # 1: fences the predecessor, settles its open transaction
+        self.state = "restoring"
+        await self._restore()  # 2, 3: to the high watermark that fencing has fixed
+        seen = self._seen()
+        await self._intake.open(seen, self._producer.partitions_for)  # 4: stored positions
+        await self._write(self._takeover(), self._marks())  # 5: the takeover record (R2)
+        self._ends = await self._intake.end_offsets()  # 6: from here on, inputs
+        self._hold_until = self._clock.now() + self._setup.times.takeover_grace
+        self.state = "catching_up"
+
+    async def _restore(self) -> None:
+        ledger = self._ledger
+
+        def fold(batch: Sequence[ConsumerRecord]) -> None:
+            for record in batch:
+                ledger.fold(record.key, record.value)
+
+        done = await restore(self._setup.client, self._setup.topics["state"], self._slot, fold)
+        ledger.restored()
+        self._setup.metrics.restored(done.records, done.seconds)
+        self._check_meta()
+
+    def _check_meta(self) -> None:
+        meta, slots = self._ledger.meta, self._desk.slots
+        if meta is not None and meta.slots != slots:
+            raise SlotsMismatch(
+                f"The state was written for {meta.slots} slots and topics.partitions says {slots}. "
+                f"Set topics.partitions = {meta.slots}."
+            )
+        for source, waiting in sorted(self._ledger.pending.items()):
+            if waiting and not self._desk.knows(source):
+                raise SourceNotConfigured(
+                    f"sources: {source} has open runs in slot {self._slot} and is not configured. "
+                    "Configure it again, or withdraw its runs first."
+                )
+
+    def _seen(self) -> Seen:
+        meta = self._ledger.meta
+        return Seen(
+            positions={TopicPartition(*at): n for at, n in self._ledger.positions.items()},
+            partitions=meta.partitions_seen if meta else {},
+        )
+
+    def _takeover(self) -> StateRecords:
+        meta = codec.Meta(self._desk.slots, partitions_seen=dict(self._intake.partitions))
+        return [(codec.META_KEY, codec.encode_meta(meta)), *self._positions(everything=True)]
+
+    def _marks(self) -> list[Outgoing]:
+        """R2 for other teams' readers: something after an abort marker on each compacted output."""
+        return [Outgoing("approvals", f"__bridge/slot-{self._slot}".encode(), None)]
+
+    # --- Serving ------------------------------------------------------------------------------
+
+    async def serve(self, stopping: asyncio.Event) -> None:
+        """Cycle after cycle until `stopping` is set; raises what ends the tenure."""
+        while not stopping.is_set():
+            began = time.monotonic()
+            wait = _POLL_MS if not self._due_at_once() else 0
+            polled = await self._intake.poll(wait, self._setup.cycle_max)
+            worked = await self._cycle(polled)
+            if await self._intake.refresh():
+                await self._write(self._takeover())
+            if self._holding:
+                await self._end_hold()
+            if worked:
+                await asyncio.sleep(self._setup.times.pace - (time.monotonic() - began))
+
+    async def _cycle(self, polled: Sequence[ConsumerRecord]) -> bool:
+        """One transaction, if there is anything to write; whether there was."""
+        now = self._clock.now()
+        draft = Draft(self._ledger)
+        cycle = Cycle(self._desk, draft, now)
+        for record, rerouted in self._in_order(polled):
+            cycle.take(record, rerouted)
+        self._fire(cycle, now, len(polled))
+        writes = list(draft.writes())
+        worth = bool(cycle.outgoing or writes) or self._must_write()
+        if worth:
+            await self._write([*writes, *self._positions()], cycle.outgoing)
+        self._count(cycle, polled)
+        return worth
+
+    async def _write(self, state: StateRecords, outgoing: Sequence[Outgoing] = ()) -> None:
+        """One transaction; memory takes the changes only after it has committed."""
+        began = time.monotonic()
+        records = [*outgoing, *(Outgoing("state", key, value) for key, value in state)]
+        committed = await self._producer.commit(records)
+        for key, value in state:
+            self._ledger.fold(key, value)
+        self._committed = dict(self._intake.positions)
+        self._committed_at = time.monotonic()
+        self._setup.metrics.committed(self._committed_at - began)
+        if committed.timestamp is not None:
+            self._clock.learn(committed.timestamp)
+
+    def _in_order(self, polled: Sequence[ConsumerRecord]) -> list[tuple[Record, bool]]:
+        """Run events before answers, in the order of each partition otherwise."""
+        taken = []
+        reroute = self._setup.topics["reroute"]
+        for r in polled:
+            record = Record(
+                r.value, r.key, r.headers, Origin(r.topic, r.partition, r.offset, r.timestamp)
+            )
+            rerouted = r.topic == reroute
+            taken.append((original(record) if rerouted else record, rerouted))
+        return sorted(taken, key=lambda pair: pair[0].origin.topic not in self._desk.sources)
+
+    def _fire(self, cycle: Cycle, now: Millis, polled: int) -> None:
+        """What is due, `reroute_grace` late so that an answer on its way home comes first."""
+        if self._holding:
+            return
+        most = max(self._setup.cycle_max - polled, self._setup.cycle_max // _TIMERS_SHARE)
+        until = now - self._setup.times.reroute_grace
+        timers = self._ledger.timers
+        while most > 0 and (entry := timers.due(until)) is not None:
+            if self._ledger.is_due(entry[1], until):
+                cycle.fire(entry[1], until)
+                most -= 1
+
+    async def _end_hold(self) -> None:
+        """Timers wait after a takeover for the answers that were on the topics before it."""
+        if self.state == "catching_up" and await self._intake.reached(self._ends):
+            self.state = "serving"
+        self._holding = self.state != "serving" or self._clock.now() < self._hold_until
+
+    def _due_at_once(self) -> bool:
+        until = self._clock.now() - self._setup.times.reroute_grace
+        first = self._ledger.timers.next_at()
+        return not self._holding and first is not None and first <= until
+
+    def _must_write(self) -> bool:
+        """Positions alone wait a second for company; an idle slot writes a heartbeat (R10)."""
+        quiet = time.monotonic() - self._committed_at
+        if self._intake.positions != self._committed:
+            return quiet > _QUIET_S
+        return quiet > self._setup.times.heartbeat
+
+    def _positions(self, everything: bool = False) -> StateRecords:
+        moved: StateRecords = [
+            (codec.position_key(tp.topic, tp.partition), codec.encode_position(offset))
+            for tp, offset in self._intake.positions.items()
+            if everything or self._committed.get(tp) != offset
+        ]
+        if moved or not self._intake.positions:
+            return moved
+        tp, offset = next(iter(self._intake.positions.items()))
+        return [(codec.position_key(tp.topic, tp.partition), codec.encode_position(offset))]
+
+    def _count(self, cycle: Cycle, polled: Sequence[ConsumerRecord]) -> None:
+        for record in polled:
+            cycle.counts["consumed", record.topic] += 1
+        for out in cycle.outgoing:
+            cycle.counts["produced", self._setup.topics[out.topic]] += 1
+        self._setup.metrics.add(cycle.counts)
+
+    async def close(self) -> None:
+        """Give the slot up: between transactions orderly, else at once and without a word."""
+        self.state = "closing"
+        await self._producer.close()
+        await self._intake.close()
+
+    # --- Figures ------------------------------------------------------------------------------
+
+    @property
+    def pending(self) -> int:
+        """Open interrupts."""
+        return self._ledger.pending.total()
+
+    def figures(self) -> SlotFigures:
+        """What a scrape shows of this slot."""
+        ledger, now = self._ledger, self._clock.now()
+        open_since, resumed_since = self._oldest()
+        return SlotFigures(
+            state=self.state,
+            pending=ledger.pending,
+            oldest_pending_at=open_since,
+            oldest_unconfirmed_at=resumed_since,
+            unconfirmed=ledger.unconfirmed,
+            parked=ledger.parked_count,
+            timers=len(ledger.timers),
+            timers_held=ledger.timers.overdue(now) if self._holding else 0,
+            lag=self._intake.lag(),
+        )
+
+    def _oldest(self) -> tuple[dict[str, Millis], Millis | None]:
+        """Looked up at most every few seconds: it takes a look at every run."""
+        if time.monotonic() - self._looked_at > _OLDEST_S:
+            self._oldest_seen, self._looked_at = self._ledger.oldest(), time.monotonic()
+        return self._oldest_seen
