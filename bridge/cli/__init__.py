@@ -1,0 +1,1 @@
+"""The command line: `interrupt-bridge`. Each command is a module; main picks and reports."""

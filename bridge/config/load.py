@@ -39,14 +39,13 @@ def load(file: Path | None = None, environ: Mapping[str, str] = os.environ) -> C
     raw = _read(file) if file is not None else {}
     wrong = [_secret_in_file(path) for path in _secrets(raw, Config)]
     variables: dict[problems.Location, str] = {}
-    for name in sorted(environ):
-        if name.startswith(PREFIX) and not name.startswith(NOT_SETTINGS):
-            location = _locate(name)
-            if location is None:
-                wrong.append(_unknown_variable(name))
-            else:
-                _put(raw, location, environ[name])
-                variables[location] = name
+    for name in setting_variables(environ):
+        location = _locate(name)
+        if location is None:
+            wrong.append(_unknown_variable(name))
+        else:
+            _put(raw, location, environ[name])
+            variables[location] = name
     try:
         config = Config.model_validate(raw)
     except ValidationError as error:
@@ -55,6 +54,13 @@ def load(file: Path | None = None, environ: Mapping[str, str] = os.environ) -> C
     if wrong:
         raise ConfigError(*wrong)
     return config
+
+
+def setting_variables(environ: Mapping[str, str]) -> list[str]:
+    """The variables of an environment that are settings, or are meant to be."""
+    return sorted(
+        name for name in environ if name.startswith(PREFIX) and not name.startswith(NOT_SETTINGS)
+    )
 
 
 def variable_names(model: type[BaseModel] = Config, prefix: str = PREFIX) -> Iterator[str]:

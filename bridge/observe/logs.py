@@ -22,24 +22,18 @@ REPEAT_SECONDS = 10.0
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "41"}
-_NORMAL_RETRY = "Got error produce response on topic-partition"
 
 
 def configure(
     level: str,
     form: Format = "auto",
     stream: TextIO | None = None,
-    on_retry: Callable[[], None] = lambda: None,
 ) -> None:
-    """Make this process log to `stream` (stderr by default); call it once, in a command.
-
-    `on_retry` is called for each retry of the client that is normal and therefore not logged.
-    """
+    """Make this process log to `stream` (stderr by default); call it once, in a command."""
     out = stream or sys.stderr
     plain = form == "text" or (form == "auto" and out.isatty())
     handler = logging.StreamHandler(out)
     handler.setFormatter(TextFormatter(colour=out.isatty()) if plain else JsonFormatter())
-    handler.addFilter(NormalRetries(on_retry))
     handler.addFilter(Repeats())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
 
@@ -79,22 +73,6 @@ class TextFormatter(logging.Formatter):
             trace = self.formatException(record.exc_info).splitlines()
             line += "".join(f"\n  {escape(part)}" for part in trace)
         return line
-
-
-class NormalRetries(logging.Filter):
-    """Keeps back a warning that every transaction of a 4.x broker may cause, and counts it."""
-
-    def __init__(self, on_retry: Callable[[], None]) -> None:
-        super().__init__()
-        self._on_retry = on_retry
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        normal = str(record.msg).startswith(_NORMAL_RETRY) and "NotEnoughReplicas" in str(
-            record.args
-        )
-        if normal:
-            self._on_retry()
-        return not normal
 
 
 class Repeats(logging.Filter):

@@ -37,7 +37,6 @@ _COUNTERS = (
     ("rerouted", "topic", "Records sent home to another slot"),
     ("transactions", "result", "Transactions by their end"),
     ("rebuilds", "cause", "Slots opened again"),
-    ("client_retries", "kind", "Retries of the Kafka client that are normal and not logged"),
     ("other", "kind", "What a rule counted under a name this release has no metric for"),
 )
 

@@ -75,19 +75,6 @@ def test_our_own_lines_are_never_kept_back() -> None:
     assert all(repeats.filter(record(level=logging.ERROR)) for _ in range(3))
 
 
-def test_normal_retries_are_counted_not_logged() -> None:
-    """The message as aiokafka's sender writes it, and another error in the same place."""
-    counted: list[None] = []
-    retries = logs.NormalRetries(lambda: counted.append(None))
-    template = "Got error produce response on topic-partition %s, retrying. Error: %s"
-    normal, other = record(template), record(template)
-    normal.args = ("t-0", "NotEnoughReplicasError")
-    other.args = ("t-0", "LeaderNotAvailable")
-    assert not retries.filter(normal)
-    assert retries.filter(other)
-    assert len(counted) == 1
-
-
 def test_configure_sends_everything_to_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     root = logging.getLogger()
     monkeypatch.setattr(root, "handlers", [])

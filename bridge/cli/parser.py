@@ -1,0 +1,209 @@
+"""What can be typed: commands, options, and the help that teaches them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TypeAlias
+from uuid import UUID
+
+from bridge.config import parse_duration
+
+EXIT_CODES = """\
+exit codes:
+  0 done                      3 cluster or topics
+  1 unexpected                4 answer not accepted (the verdict is printed)
+  2 usage or configuration    5 no verdict in time
+                              6 shutdown deadline missed
+"""
+
+EXAMPLES = f"""\
+examples:
+  interrupt-bridge config check                      are the settings good?
+  interrupt-bridge topics create                     make the bridge's topics
+  interrupt-bridge run --config bridge.toml          start a worker; run as many as you like
+  interrupt-bridge pending                           who waits for an answer?
+  interrupt-bridge answer ID --payload '{{"approved": true}}' --by ann@example.org
+  interrupt-bridge trace thread-1                    everything that happened on a thread
+
+Settings come from --config, else $BRIDGE_CONFIG, else ./bridge.toml; every key also from the
+environment, which wins: BRIDGE_KAFKA__BOOTSTRAP_SERVERS=127.0.0.1:9092
+
+{EXIT_CODES}"""
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def build() -> argparse.ArgumentParser:
+    """The parser. A chosen command leaves `handler`: "module:function" to call with the rest."""
+    parser = argparse.ArgumentParser(
+        prog="interrupt-bridge",
+        description="Pending interrupts of agents on Kafka: approvals out, answers in, exactly one "
+        "validated resume command.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version")
+    commands = parser.add_subparsers(metavar="COMMAND")
+    _run(commands)
+    _topics(commands)
+    _config(commands)
+    _pending(commands)
+    _answer(commands)
+    _withdraw(commands)
+    _trace(commands)
+    _demo(commands)
+    return parser
+
+
+def _command(
+    commands: Commands, name: str, handler: str, text: str, example: str = ""
+) -> argparse.ArgumentParser:
+    epilog = f"example:\n  interrupt-bridge {example}\n" if example else None
+    parser = commands.add_parser(
+        name,
+        help=text,
+        description=text[0].upper() + text[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings in TOML")
+    parser.add_argument("--verbose", action="store_true", help="log what the client says, too")
+    parser.set_defaults(handler=handler)
+    return parser
+
+
+def _run(commands: Commands) -> None:
+    text = "run a worker until SIGTERM or Ctrl-C"
+    _command(commands, "run", "bridge.cli.run:run", text, "run --config bridge.toml")
+
+
+def _topics(commands: Commands) -> None:
+    topics = commands.add_parser("topics", help="create the bridge's topics, or check them")
+    inner = topics.add_subparsers(metavar="COMMAND", required=True)
+    create = _command(
+        inner,
+        "create",
+        "bridge.cli.topics:create",
+        "create the bridge's topics that are missing; what exists is left alone",
+        "topics create --replication-factor 3",
+    )
+    create.add_argument(
+        "--partitions", type=_count, metavar="N", help="instead of topics.partitions"
+    )
+    create.add_argument(
+        "--replication-factor", type=_count, metavar="R", help="default: 3, or as many as brokers"
+    )
+    _command(
+        inner,
+        "check",
+        "bridge.cli.topics:check",
+        "compare the cluster's topics with what a worker needs, and say what mends them",
+    )
+
+
+def _config(commands: Commands) -> None:
+    config = commands.add_parser("config", help="check or show the settings")
+    inner = config.add_subparsers(metavar="COMMAND", required=True)
+    _command(inner, "check", "bridge.cli.settings:check", "refuse or accept the settings")
+    _command(inner, "show", "bridge.cli.settings:show", "print them all as JSON, secrets masked")
+    _command(inner, "path", "bridge.cli.settings:path", "print which file and variables are read")
+
+
+def _pending(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "pending",
+        "bridge.cli.pending:run",
+        "show the questions that wait for an answer, oldest first",
+        "pending --json --source support-agents | jq .message",
+    )
+    parser.add_argument("--json", action="store_true", help="one Approval a line")
+    parser.add_argument(
+        "--watch", action="store_true", help="stay and follow; with --json every change"
+    )
+    parser.add_argument("--source", metavar="NAME", help="only of this source")
+
+
+def _answer(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "answer",
+        "bridge.cli.answer:answer",
+        "answer a pending question and wait for the verdict",
+        """answer 6b1f6f2e-… --payload '{"approved": true}' --by ann@example.org""",
+    )
+    parser.add_argument("approval_id", type=_uuid, metavar="APPROVAL_ID")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--payload", metavar="JSON", help="the answer, as the question's schema asks")
+    what.add_argument("--payload-file", metavar="FILE", help="the same from a file; - is stdin")
+    what.add_argument("--cancel", action="store_true", help="decline: the agent gets `cancelled`")
+    parser.add_argument("--by", metavar="WHO", help="who answers")
+    parser.add_argument("--comment", metavar="TEXT", help="kept beside the answer")
+    parser.add_argument("--answer-id", metavar="ID", help="your key for sending it twice safely")
+    parser.add_argument("--action", choices=("restart", "respond"), help="for Genkit tools")
+    _wait(parser)
+
+
+def _withdraw(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "withdraw",
+        "bridge.cli.answer:withdraw",
+        "close the whole run of a question without resuming it",
+        'withdraw 6b1f6f2e-… --reason "asked by mistake"',
+    )
+    parser.add_argument("approval_id", type=_uuid, metavar="APPROVAL_ID")
+    parser.add_argument("--reason", required=True, metavar="TEXT")
+    parser.add_argument("--by", metavar="WHO", help="who withdraws it")
+    _wait(parser)
+
+
+def _trace(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "trace",
+        "bridge.cli.trace:run",
+        "tell the whole story of a thread from the topics, in order of time",
+        "trace thread-1 --source support-agents",
+    )
+    parser.add_argument("thread", metavar="THREAD")
+    parser.add_argument("--source", metavar="NAME", help="only as this source knows it")
+    parser.add_argument("--json", action="store_true", help="one record a line, payloads included")
+
+
+def _demo(commands: Commands) -> None:
+    parser = commands.add_parser("demo", help="play a story on real topics")
+    parser.set_defaults(handler="bridge.cli.demo:run", config=None, verbose=False)
+
+
+def _wait(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--wait",
+        type=_duration,
+        default=_duration("30s"),
+        metavar="TIME",
+        help="for the verdict; 0s: do not wait (default: 30s)",
+    )
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            "not an approval id; `interrupt-bridge pending` lists them"
+        ) from None
+
+
+def _duration(text: str) -> float:
+    try:
+        return parse_duration(text) / 1_000
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("a whole number, 1 or more")
+    return int(text)

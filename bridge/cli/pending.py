@@ -1,0 +1,86 @@
+"""`pending`: the questions that wait for an answer, once or followed."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from rich.console import Console
+from rich.live import Live
+
+from bridge.cli.settings import settings
+from bridge.config import Config
+from bridge.console.board import Board, Shown
+from bridge.console.table import lines, table
+from bridge.errors import ConfigError
+from bridge.kafka.reader import Reader, reading
+
+_REFRESH_SECONDS = 1.0
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print or follow; returns when the topic is read, or with --watch on Ctrl-C."""
+    config = settings(arguments)
+    source: str | None = arguments.source
+    if source is not None and config.sources and config.source(source) is None:
+        names = ", ".join(known.name for known in config.sources)
+        raise ConfigError(f"--source: no source {source} in the settings; there are {names}")
+    if arguments.watch and not arguments.json and not sys.stdout.isatty():
+        raise ConfigError("--watch draws on a terminal; in a pipe use --watch --json")
+    asyncio.run(_run(config, source, as_json=arguments.json, watch=arguments.watch))
+    return 0
+
+
+async def _run(config: Config, source: str | None, *, as_json: bool, watch: bool) -> None:
+    board = Board()
+    async with reading(config.kafka.client_kwargs(), config.topics.name("approvals")) as reader:
+        async for record in reader.to_end():
+            board.take(record)
+        if as_json:
+            _print_json(board.pending(source))
+        elif not watch:
+            _print_table(board, source)
+        if watch:
+            follow = _follow_json if as_json else _follow_table
+            await follow(reader, board, source)
+    if board.unreadable:
+        print(f"{board.unreadable} records were no approvals in JSON", file=sys.stderr)
+
+
+async def _follow_json(reader: Reader, board: Board, source: str | None) -> None:
+    """Each change of an approval as a line, whatever its status has become."""
+    while True:
+        records = await reader.poll(_REFRESH_SECONDS)
+        changes = [shown for record in records if (shown := board.take(record))]
+        _print_json(shown for shown in changes if source in (None, shown.view.source))
+
+
+async def _follow_table(reader: Reader, board: Board, source: str | None) -> None:
+    console = Console()
+    with Live(console=console, screen=True, auto_refresh=False) as live:
+        while True:
+            # Title, caption, heading and frame take eight lines; a row takes at least one.
+            most = max(1, console.height - 8)
+            views = [shown.view for shown in board.pending(source)]
+            live.update(table(views, datetime.now(UTC), most), refresh=True)
+            for record in await reader.poll(_REFRESH_SECONDS):
+                board.take(record)
+
+
+def _print_json(approvals: Iterable[Shown]) -> None:
+    for shown in approvals:
+        sys.stdout.buffer.write(shown.text + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _print_table(board: Board, source: str | None) -> None:
+    views = [shown.view for shown in board.pending(source)]
+    now = datetime.now(UTC)
+    if sys.stdout.isatty():
+        Console().print(table(views, now))
+    else:
+        for line in lines(views, now):
+            print(line)

@@ -1,0 +1,115 @@
+"""The board: what is pending, folded from approvals in whatever order and state they are found."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from bridge.console.board import ApprovalView, Board
+from bridge.console.table import lines, span, table
+from bridge.core.model import Origin
+from bridge.core.record import Record
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def approval(**changes: Any) -> dict[str, Any]:
+    made = {
+        "approval_id": "a",
+        "revision": 1,
+        "status": "pending",
+        "source": "s",
+        "thread_id": "t",
+        "run_id": "r",
+        "interrupt_id": "i",
+        "published_at": "2026-01-01T11:00:00.000Z",
+        "message": "Pay 50 €?",
+    }
+    return made | changes
+
+
+def record(value: bytes | None, key: bytes = b"a") -> Record:
+    return Record(value, key, (), Origin("approvals", 0, 0, 0))
+
+
+def board(*approvals: dict[str, Any]) -> Board:
+    made = Board()
+    for each in approvals:
+        made.take(record(json.dumps(each).encode()))
+    return made
+
+
+def ids(made: Board, source: str | None = None) -> list[str]:
+    return [shown.view.approval_id for shown in made.pending(source)]
+
+
+def test_pending_ones_are_listed_oldest_first_and_by_source() -> None:
+    made = board(
+        approval(approval_id="new", published_at="2026-01-01T11:30:00.000Z"),
+        approval(approval_id="old", source="other"),
+    )
+    assert ids(made) == ["old", "new"]
+    assert ids(made, "other") == ["old"]
+
+
+def test_the_highest_revision_counts() -> None:
+    """Compaction drops revisions, a reader that rebuilds may meet an old one late."""
+    made = board(approval(revision=3, status="answered"), approval(revision=1))
+    assert ids(made) == []
+
+
+def test_a_tombstone_removes_and_a_takeovers_null_does_not_harm() -> None:
+    made = board(approval())
+    made.take(record(None, b"__bridge/slot-1"))
+    assert ids(made) == ["a"]
+    made.take(record(None))
+    assert ids(made) == []
+
+
+def test_what_is_no_approval_is_counted() -> None:
+    made = board(approval())
+    made.take(record(b"\x00\x00\x00\x00\x01avro"))
+    made.take(record(b'{"approval_id": 1}'))
+    assert made.unreadable == 2
+    assert ids(made) == ["a"]
+
+
+def test_fields_of_later_releases_are_skipped_and_the_text_is_kept() -> None:
+    value = json.dumps(approval(novelty=1)).encode()
+    made = Board()
+    shown = made.take(record(value))
+    assert shown is not None
+    assert shown.text == value
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(-5, "0s"), (5, "5s"), (3_600, "1h"), (3_700, "1h 1m"), (90_061, "1d 1h")]
+)
+def test_spans_show_two_units(seconds: float, text: str) -> None:
+    assert span(seconds) == text
+
+
+def test_piped_lines_keep_one_line_each_whatever_a_message_holds() -> None:
+    """An agent's text can neither start a line nor move a column."""
+    hostile = approval(message="x\n\ty\x1b[31m", expires_at="2026-01-01T12:02:00.000Z")
+    heading, line = lines([shown.view for shown in board(hostile).pending()], NOW)
+    assert len(line.split("\t")) == len(heading.split("\t"))
+    assert "\x1b" not in line
+    assert "1h\tin 2m" in line
+
+
+def test_a_table_fits_the_screen_and_says_how_many_more() -> None:
+    views = [
+        ApprovalView(str(n), 1, "pending", "s", "t", "r", "i", NOW, message="[bold]x[/bold]")
+        for n in range(5)
+    ]
+    console = Console(width=120, record=True, force_terminal=False)
+    console.print(table(views, NOW, most=2))
+    text = console.export_text()
+    assert "5 pending" in text
+    assert "3 more" in text
+    assert "[bold]x[/bold]" in text
