@@ -40,9 +40,7 @@ def test_an_interrupted_run_is_one_input_with_its_questions_in_order() -> None:
 
 def test_free_json_arrives_as_it_was_written() -> None:
     """Number literals, key order, escapes and astral characters survive in schema and metadata."""
-    metadata = (
-        '{"z":18446744073709551617,"a":50.0,"e":1e2,"neg":-0.0,"\\ud83d\\ude00":"😀"}'
-    )
+    metadata = '{"z":18446744073709551617,"a":50.0,"e":1e2,"neg":-0.0,"\\ud83d\\ude00":"😀"}'
     schema = '{"type" : "object",  "maximum":1E+2, "minimum":0.10, "big":1e999}'
     event = (
         '{"type":"RUN_FINISHED","threadId":"t-1","runId":"r-1","outcome":{"type":"interrupt",'
