@@ -1,0 +1,289 @@
+"""The commands against a real broker, with records on the topics as any team would see them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiokafka.admin import NewTopic
+
+from bridge.cli.main import main
+from bridge.core.ids import home_slot, make_id
+from bridge.core.record import Record
+from bridge.kafka.post import post
+from bridge.kafka.reader import reading, snapshot
+from tests.topics import create_topics
+
+THREAD = "thread-1"
+SOURCE = "support-agents"
+APPROVAL_ID = make_id("approval", SOURCE, "", THREAD, "run-1", "int-1")
+PARTITIONS = 3
+
+
+class Cluster:
+    """The bridge's topics under a name of this test's own, and settings that name them."""
+
+    def __init__(self, bootstrap: str, prefix: str, folder: Path) -> None:
+        self.client = {"bootstrap_servers": bootstrap}
+        self.prefix = prefix
+        self.events = prefix + "events"
+        self.settings = folder / "bridge.toml"
+        self.settings.write_text(
+            f'[kafka]\nbootstrap_servers = "{bootstrap}"\n'
+            f'[topics]\nprefix = "{prefix}"\npartitions = {PARTITIONS}\n'
+            f'[[sources]]\nname = "{SOURCE}"\ntopic = "{self.events}"\n',
+            encoding="utf-8",
+        )
+
+    def run(self, *arguments: str) -> int:
+        return main([*arguments, "--config", str(self.settings)])
+
+    def write(self, role: str, value: Any, key: str = THREAD, partition: int = 0) -> None:
+        text = value if isinstance(value, bytes) else json.dumps(value).encode()
+        asyncio.run(post(self.client, self.prefix + role, key.encode(), text, partition))
+
+    def read(self, role: str) -> list[Record]:
+        return asyncio.run(snapshot(self.client, self.prefix + role))
+
+
+@pytest.fixture
+def cluster(
+    bootstrap: str,
+    unique: Callable[[str], str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Cluster:
+    for name in [name for name in os.environ if name.startswith("BRIDGE_")]:
+        monkeypatch.delenv(name)
+    made = Cluster(bootstrap, unique(""), tmp_path)
+    asyncio.run(create_topics(bootstrap, [NewTopic(made.events, 2, 1)]))
+    assert made.run("topics", "create") == 0
+    return made
+
+
+def approval(**changes: Any) -> dict[str, Any]:
+    return {
+        "approval_id": APPROVAL_ID,
+        "revision": 1,
+        "status": "pending",
+        "source": SOURCE,
+        "scope": "",
+        "thread_id": THREAD,
+        "run_id": "run-1",
+        "interrupt_id": "int-1",
+        "index": 0,
+        "total": 1,
+        "published_at": "2026-01-01T11:00:00.000Z",
+        "message": "Refund 50 €?",
+    } | changes
+
+
+@contextmanager
+def judging(cluster: Cluster, role: str, verdict: str, **members: Any) -> Iterator[None]:
+    """Somebody who gives one verdict on the next record of a topic, as a worker would."""
+    ready = threading.Event()
+
+    async def judge() -> None:
+        topic = cluster.prefix + role
+        async with reading(cluster.client, topic, start="end") as reader:
+            ready.set()
+            for _ in range(100):
+                for record in await reader.poll(0.2):
+                    origin = record.origin
+                    place = {"topic": topic, "partition": origin.partition, "offset": origin.offset}
+                    value = {"answer_id": "x", "verdict": verdict, "origin": place} | members
+                    verdicts = cluster.prefix + "answer-verdicts"
+                    text = json.dumps(value).encode()
+                    await post(cluster.client, verdicts, b"k", text, 0)
+                    return
+
+    thread = threading.Thread(target=lambda: asyncio.run(judge()))
+    thread.start()
+    try:
+        assert ready.wait(30)
+        yield
+    finally:
+        thread.join(60)
+
+
+def test_created_topics_pass_the_check(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cluster.run("topics", "check") == 0
+    assert cluster.run("topics", "create") == 0
+    assert f"exists  {cluster.prefix}state" in capsys.readouterr().out
+
+
+def test_a_wrong_topic_fails_the_check_and_says_what_mends_it(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = cluster.settings.read_text(encoding="utf-8")
+    cluster.settings.write_text(text.replace("partitions = 3", "partitions = 4"), encoding="utf-8")
+    assert cluster.run("topics", "check") == 3
+    assert "set topics.partitions = 3" in capsys.readouterr().out
+
+
+def test_pending_lists_what_waits(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    """Answered ones are gone, whatever partition they stand on; a pipe gets plain lines."""
+    cluster.write("approvals", approval(), APPROVAL_ID)
+    cluster.write("approvals", approval(approval_id="b", interrupt_id="int-2"), "b", 1)
+    cluster.write("approvals", approval(approval_id="b", revision=2, status="answered"), "b", 1)
+    capsys.readouterr()
+    assert cluster.run("pending") == 0
+    heading, *lines = capsys.readouterr().out.splitlines()
+    assert heading.startswith("approval\tsource\tthread\tquestion")
+    assert [line.split("\t")[:4] for line in lines] == [
+        [APPROVAL_ID, SOURCE, THREAD, "Refund 50 €?"]
+    ]
+
+
+def test_pending_json_is_the_record_itself(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Number literals and later fields survive: it is no parsed copy."""
+    text = json.dumps(approval()).encode()[:-1] + b', "metadata": {"n": 1e2}}'
+    cluster.write("approvals", text, APPROVAL_ID)
+    capsys.readouterr()
+    assert cluster.run("pending", "--json", "--source", SOURCE) == 0
+    assert capsys.readouterr().out.encode() == text + b"\n"
+
+
+def test_an_accepted_answer_exits_with_0(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It stands on its thread's own partition, its payload as it was typed."""
+    with judging(cluster, "answers", "accepted", open=0):
+        typed = ("--payload", '{"amount": 50.0}', "--by", "ann", "--answer-id", "a-1")
+        assert cluster.run("answer", APPROVAL_ID, *typed) == 0
+    assert "accepted (0 of the run still open)" in capsys.readouterr().out
+    (record,) = cluster.read("answers")
+    assert record.value == (
+        b'{"approval_id":"%s","status":"resolved","payload":{"amount": 50.0},'
+        b'"answer_id":"a-1","answered_by":"ann"}' % APPROVAL_ID.encode()
+    )
+    assert record.origin.partition == home_slot(THREAD, PARTITIONS)
+
+
+def test_a_refused_answer_exits_with_4_and_says_why(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problems = [{"path": "/amount", "message": "is too large\x1b[2J"}]
+    with judging(cluster, "answers", "invalid_payload", problems=problems):
+        assert cluster.run("answer", APPROVAL_ID, "--payload", "1") == 4
+    out = capsys.readouterr().out
+    assert "invalid_payload\n  /amount: is too large\\u001b[2J" in out
+
+
+def test_the_same_answer_again_is_done(cluster: Cluster) -> None:
+    with judging(cluster, "answers", "duplicate"):
+        assert cluster.run("answer", APPROVAL_ID, "--cancel") == 0
+
+
+def test_no_verdict_in_time_exits_with_5(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A verdict on somebody else's answer is not ours."""
+    other = {"topic": cluster.prefix + "answers", "partition": 9, "offset": 9}
+    cluster.write("answer-verdicts", {"answer_id": "x", "verdict": "accepted", "origin": other})
+    assert cluster.run("answer", APPROVAL_ID, "--cancel", "--wait", "500ms") == 5
+    assert "is a worker running?" in capsys.readouterr().err
+    assert cluster.run("answer", APPROVAL_ID, "--cancel", "--wait", "0s") == 0
+    assert len(cluster.read("answers")) == 2
+
+
+def test_withdraw_writes_an_operation(cluster: Cluster) -> None:
+    with judging(cluster, "operations", "accepted"):
+        assert cluster.run("withdraw", APPROVAL_ID, "--reason", "asked by mistake") == 0
+    (record,) = cluster.read("operations")
+    assert json.loads(record.value or b"") == {
+        "op": "withdraw",
+        "approval_id": APPROVAL_ID,
+        "reason": "asked by mistake",
+    }
+
+
+def test_watching_as_json_prints_each_change(cluster: Cluster) -> None:
+    """A closing is a change too; Ctrl-C ends it."""
+    cluster.write("approvals", approval(), APPROVAL_ID)
+    command = [sys.executable, "-m", "bridge.cli.main", "pending", "--watch", "--json"]
+    with subprocess.Popen(
+        [*command, "--config", str(cluster.settings)], stdout=subprocess.PIPE
+    ) as watching:
+        assert watching.stdout is not None
+        assert json.loads(watching.stdout.readline())["status"] == "pending"
+        cluster.write("approvals", approval(revision=2, status="answered"), APPROVAL_ID)
+        assert json.loads(watching.stdout.readline())["status"] == "answered"
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(30) == 130
+
+
+def write_story(cluster: Cluster) -> None:
+    """A thread's life on the topics, and records of another thread among them."""
+    ids = {"thread_id": THREAD, "source": SOURCE, "run_id": "run-1"}
+    question = {"id": "int-1", "reason": "approval"}
+    finished = {
+        "type": "RUN_FINISHED",
+        "threadId": THREAD,
+        "runId": "run-1",
+        "outcome": {"type": "interrupt", "interrupts": [question]},
+    }
+    cluster.write("events", finished, "any-key", 1)
+    cluster.write("events", finished | {"threadId": "thread-2"}, "thread-2")
+    cluster.write("approvals", approval(), APPROVAL_ID)
+    cluster.write("answers", {"approval_id": APPROVAL_ID, "status": "resolved", "payload": 1})
+    cluster.write("answers", {"approval_id": "other", "status": "resolved"}, "thread-2")
+    verdict = {"answer_id": "x", "verdict": "accepted", "approval_id": APPROVAL_ID}
+    cluster.write("answer-verdicts", verdict)
+    command = {"command_id": "c", "resume_run_id": "run-2", "completed_by": "answers"}
+    cluster.write("resume-commands", command | ids | {"entries": [{}]})
+    cluster.write("dead-letters", b"not json \x1b[2J")
+    cluster.write("operations", {"op": "withdraw", "by": "op", "reason": "late"} | ids)
+
+
+def test_trace_tells_the_story_of_a_thread_in_order(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_story(cluster)
+    capsys.readouterr()
+    assert cluster.run("trace", THREAD, "--source", SOURCE) == 0
+    told = [line.split("  ")[1:] for line in capsys.readouterr().out.splitlines()]
+    assert [(parts[0], parts[-2].strip()) for parts in told] == [
+        ("input", "run run-1 asks int-1"),
+        ("approvals", "int-1 pending, revision 1"),
+        ("answers", f"resolved for {APPROVAL_ID}"),
+        ("answer-verdicts", f"accepted for {APPROVAL_ID}"),
+        ("resume-commands", "resume run-1 as run-2: 1 entries, completed by answers"),
+        ("dead-letters", ", from //"),
+        ("operations", "withdraw by op: late"),
+    ]
+
+
+def test_trace_json_holds_the_records(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    write_story(cluster)
+    capsys.readouterr()
+    assert cluster.run("trace", THREAD, "--json") == 0
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(records) == 7
+    assert records[2]["value"] == {
+        "approval_id": APPROVAL_ID,
+        "status": "resolved",
+        "payload": 1,
+    }
+    assert "value_base64" in records[5]
+
+
+def test_trace_of_an_unknown_thread_says_so(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cluster.run("trace", "nobody") == 0
+    assert "no record names the thread nobody" in capsys.readouterr().err
