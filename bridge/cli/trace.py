@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
+from bridge.cli.history import Happened, History
 from bridge.cli.settings import settings
 from bridge.config import Config, Role, Source
-from bridge.console.history import Happened, History
 from bridge.core.record import Record
 from bridge.errors import ConfigError
 from bridge.kafka.clients import ClientSettings

@@ -31,6 +31,7 @@ _COUNTERS = (
     ("expired", "source", "Questions abandoned because nobody answered in time"),
     ("dead_letters", "reason", "Records put aside"),
     ("lenient", "kind", "Deviations from a protocol that were read all the same"),
+    ("carry_dropped", "reason", "Contexts of a thread not kept for its resume command"),
     ("unattributable", "source", "Events that name no thread the bridge knows"),
     ("consumed", "topic", "Input records read"),
     ("produced", "topic", "Records written, state included"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
@@ -225,6 +227,25 @@ def test_watching_as_json_prints_each_change(cluster: Cluster) -> None:
         assert json.loads(watching.stdout.readline())["status"] == "answered"
         watching.send_signal(signal.SIGINT)
         assert watching.wait(30) == 130
+
+
+def test_watching_on_a_terminal_draws_a_table(cluster: Cluster) -> None:
+    cluster.write("approvals", approval(message="[red]Refund\x1b[2J?"), APPROVAL_ID)
+    command = [sys.executable, "-m", "bridge.cli.main", "pending", "--watch"]
+    screen, terminal = pty.openpty()
+    environ = os.environ | {"COLUMNS": "140", "LINES": "30", "TERM": "xterm"}
+    with subprocess.Popen(
+        [*command, "--config", str(cluster.settings)], stdout=terminal, env=environ
+    ) as watching:
+        drawn = b""
+        while b"1 pending" not in drawn or APPROVAL_ID.encode() not in drawn:
+            assert select.select([screen], [], [], 30)[0], drawn
+            drawn += os.read(screen, 65_536)
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(30) == 130
+    assert b"[red]Refund\\u001b[2J?" in drawn
+    os.close(screen)
+    os.close(terminal)
 
 
 def write_story(cluster: Cluster) -> None:

@@ -19,6 +19,21 @@ def metrics() -> Metrics:
     return Metrics("1.2.3", now=lambda: NOW)
 
 
+NAMES = """\
+pending oldest_pending_age_seconds approval_age_seconds answers_total runs_closed_total
+resume_unconfirmed resume_unconfirmed_oldest_age_seconds expired_total dead_letters_total
+lenient_total unattributable_total consumed_total produced_total rerouted_total parked
+transaction_seconds transactions_total restore_seconds restored_records_total slots rebuilds_total
+lag timers timers_held clock_skew_seconds build_info
+"""
+
+
+def test_the_names_that_dashboards_and_alerts_rely_on() -> None:
+    text = metrics().exposition().decode()
+    told = {line.split(" ")[2] for line in text.splitlines() if line.startswith("# TYPE")}
+    assert told >= {f"interrupt_bridge_{name}" for name in NAMES.split()}
+
+
 def test_what_a_cycle_counted_is_added() -> None:
     """Rules may name a metric with or without its suffix."""
     it = metrics()

@@ -1,0 +1,80 @@
+"""The history of a thread: what belongs to it, and what is said of each record."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bridge.cli.history import History
+from bridge.core.model import Limits, Origin
+from bridge.core.record import Header, Record
+from bridge.protocols import PROTOCOLS
+
+THREAD = "t-1"
+
+
+def record(value: Any, key: bytes | None = None, headers: tuple[Header, ...] = ()) -> Record:
+    text = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return Record(text, key, headers, Origin("topic", 0, 0, 0))
+
+
+def event(history: History, value: Any, key: bytes | None = None) -> str | None:
+    happened = history.event(record(value, key), "s", PROTOCOLS["ag-ui"], Limits())
+    return None if happened is None else happened.summary
+
+
+def test_a_refused_event_belongs_to_the_thread_it_names() -> None:
+    """Success carrying interrupts is refused, and is the very thing one looks for."""
+    refused = {
+        "type": "RUN_FINISHED",
+        "threadId": THREAD,
+        "runId": "r",
+        "outcome": {"type": "interrupt", "interrupts": []},
+    }
+    assert event(History(THREAD), refused) == "refused: no_interrupts"
+    assert event(History("t-2"), refused) is None
+
+
+def test_an_event_that_is_not_json_belongs_to_its_key() -> None:
+    assert event(History(THREAD), b"{", THREAD.encode()) == "refused: not_json"
+    assert event(History(THREAD), b"{", b"t-2") is None
+
+
+def test_events_that_are_read_past_are_told_by_type() -> None:
+    started = {"type": "TEXT_MESSAGE_START", "messageId": "m", "threadId": THREAD}
+    assert event(History(THREAD), started) == "TEXT_MESSAGE_START"
+
+
+def test_a_thread_id_of_another_source_is_another_thread() -> None:
+    history = History(THREAD, "s")
+    approval = {"approval_id": "a", "thread_id": THREAD, "interrupt_id": "i", "revision": 1}
+    assert history.own(record(approval | {"source": "other"}), "approvals") is None
+    assert history.own(record({"approval_id": "a", "status": "resolved"}), "answers") is None
+    assert history.own(record(approval | {"source": "s"}), "approvals") is not None
+    assert history.own(record({"approval_id": "a", "status": "resolved"}), "answers") is not None
+
+
+def test_a_dead_letter_says_why_and_whence_by_the_bridges_own_headers() -> None:
+    """The last header of a name is ours: a sender may write the same names before it."""
+    headers = (
+        ("bridge-reason", b"forged"),
+        ("bridge-origin-topic", b"events"),
+        ("bridge-origin-partition", b"1"),
+        ("bridge-origin-offset", b"7"),
+        ("bridge-reason", b"malformed"),
+        ("bridge-detail", b"/outcome"),
+        ("bridge-source", b"s"),
+    )
+    letter = record(b"{", THREAD.encode(), headers)
+    happened = History(THREAD, "s").own(letter, "dead-letters")
+    assert happened is not None
+    assert happened.summary == "malformed at /outcome, from events/1/7"
+    assert History(THREAD, "other").own(letter, "dead-letters") is None
+
+
+@pytest.mark.parametrize("value", [b"", b"null", b"[1]", b"\xff", b"[" * 100_000])
+def test_no_value_stops_a_history(value: bytes) -> None:
+    assert History(THREAD).own(record(value), "approvals") is None
+    assert event(History(THREAD), value) is None
