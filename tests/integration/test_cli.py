@@ -21,9 +21,12 @@ from aiokafka.admin import NewTopic
 
 from bridge.cli.main import main
 from bridge.core.ids import home_slot, make_id
+from bridge.core.model import Answer, Limits, Operation
 from bridge.core.record import Record
 from bridge.kafka.post import post
 from bridge.kafka.reader import reading, snapshot
+from bridge.records.answers import read_answer
+from bridge.records.operations import read_operation
 from tests.topics import create_topics
 
 THREAD = "thread-1"
@@ -174,6 +177,7 @@ def test_an_accepted_answer_exits_with_0(
         b'"answer_id":"a-1","answered_by":"ann"}' % APPROVAL_ID.encode()
     )
     assert record.origin.partition == home_slot(THREAD, PARTITIONS)
+    assert isinstance(read_answer(record, Limits()), Answer)
 
 
 def test_a_refused_answer_exits_with_4_and_says_why(
@@ -212,6 +216,7 @@ def test_withdraw_writes_an_operation(cluster: Cluster) -> None:
         "approval_id": APPROVAL_ID,
         "reason": "asked by mistake",
     }
+    assert isinstance(read_operation(record, Limits()), Operation)
 
 
 def test_watching_as_json_prints_each_change(cluster: Cluster) -> None:
