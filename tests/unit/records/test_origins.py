@@ -1,0 +1,131 @@
+"""Dead letters and reroute: the record as it came, and where it came from."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from bridge.core.model import Limits, Origin, Refusal
+from bridge.core.record import Record
+from bridge.errors import RerouteNotHome
+from bridge.records.dead_letter import dead_letter
+from bridge.records.outgoing import Outgoing
+from bridge.records.reroute import original, reroute_record
+
+ORIGIN = Origin("agents.run-finished", 3, 41, 1_700_000_000_000)
+REROUTED = Origin("bridge.reroute", 1, 7, 1_700_000_009_000)
+REFUSAL = Refusal("malformed", "not a list", "/outcome/interrupts")
+FORGED = (("bridge-origin-topic", b"forged"), ("bridge-origin-key", b"forged"))
+
+
+def record(**parts: object) -> Record:
+    fields: dict[str, object] = {"value": b"{}", "key": b"k", "headers": (), "origin": ORIGIN}
+    return Record(**(fields | parts))  # type: ignore[arg-type]
+
+
+def arrived(outgoing: Outgoing) -> Record:
+    """A rerouted record as its home slot reads it."""
+    return Record(outgoing.value, outgoing.key, outgoing.headers, REROUTED)
+
+
+def size(outgoing: Outgoing) -> int:
+    """An upper bound of the record's bytes in a batch of its own."""
+    headers = sum(len(name) + len(value) + 10 for name, value in outgoing.headers)
+    return 100 + len(outgoing.key or b"") + len(outgoing.value or b"") + headers
+
+
+@pytest.mark.parametrize("key", [None, b"", b"k"])
+@pytest.mark.parametrize("value", [None, b"", b"{}"])
+@pytest.mark.parametrize("headers", [(), (("a", b"1"), ("a", b"2")), FORGED])
+def test_a_hop_changes_nothing(key: object, value: object, headers: object) -> None:
+    """Home reads the record exactly as it stood, whatever its sender wrote into its headers."""
+    sent = record(key=key, value=value, headers=headers)
+    rerouted = reroute_record(sent, 5, "thread-1")
+    assert (rerouted.topic, rerouted.partition, rerouted.key) == ("reroute", 5, b"thread-1")
+    assert original(arrived(rerouted)) == sent
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        (),
+        (("bridge-origin-topic", b"t"),),
+        (
+            ("bridge-origin-topic", b"t"),
+            ("bridge-origin-partition", b"x"),
+            ("bridge-origin-offset", b"1"),
+            ("bridge-origin-timestamp", b"1"),
+        ),
+    ],
+)
+def test_a_stranger_on_reroute_stops_the_slot(headers: object) -> None:
+    """Nobody but the bridge writes there: what has no origin is never guessed at."""
+    with pytest.raises(RerouteNotHome, match=r"bridge\.reroute/1/7"):
+        original(record(headers=headers, origin=REROUTED))
+
+
+def test_a_dead_letter_is_the_record_unchanged() -> None:
+    """Key, value and headers as they came, then why, whence, and from which source."""
+    letter = dead_letter(record(headers=(("a", b"1"),)), REFUSAL, "support-agents", Limits())
+    assert (letter.topic, letter.key, letter.value) == ("dead-letters", b"k", b"{}")
+    assert letter.headers == (
+        ("a", b"1"),
+        ("bridge-origin-topic", b"agents.run-finished"),
+        ("bridge-origin-partition", b"3"),
+        ("bridge-origin-offset", b"41"),
+        ("bridge-origin-timestamp", b"1700000000000"),
+        ("bridge-origin-key", b"k"),
+        ("bridge-reason", b"malformed"),
+        ("bridge-detail", b"/outcome/interrupts"),
+        ("bridge-source", b"support-agents"),
+    )
+
+
+def test_no_key_header_for_a_null_key() -> None:
+    """A null key is told from an empty one."""
+    names = [name for name, _ in dead_letter(record(key=None), REFUSAL, "s", Limits()).headers]
+    assert "bridge-origin-key" not in names
+
+
+LIMITS = Limits(record_bytes=20_000)
+MANY = tuple((f"header-{index}", b"x" * 50) for index in range(1_000))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"value": b"v" * 30_000},
+        {"headers": MANY},
+        {"key": b"k" * 30_000},
+        {"headers": MANY, "key": b"k" * 30_000, "value": b"v" * 30_000},
+        {"headers": MANY, "value": None},
+        {"value": b"v" * 19_000, "key": b"k" * 400},
+    ],
+)
+def test_a_dead_letter_always_fits(parts: dict[str, object]) -> None:
+    """Whatever is too large, the letter is not, and tells what the whole was."""
+    sent = record(**parts)
+    letter = dead_letter(sent, REFUSAL, "s", LIMITS)
+    told = dict(letter.headers)
+    value = sent.value or b""
+    assert size(letter) <= LIMITS.record_bytes
+    assert told["bridge-sha256"] == hashlib.sha256(value).hexdigest().encode()
+    assert told["bridge-size"] == str(len(value)).encode()
+    assert value.startswith(letter.value or b"")
+    assert (letter.value is None) == (sent.value is None)
+    assert told["bridge-reason"] == b"malformed"
+
+
+def test_a_large_value_keeps_most_of_what_fits() -> None:
+    """The first part is as long as the record allows."""
+    letter = dead_letter(record(value=b"v" * 30_000), REFUSAL, "s", LIMITS)
+    assert len(letter.value or b"") > 18_000
+
+
+def test_dropped_headers_are_counted() -> None:
+    """What had to go of the sender's headers is said."""
+    letter = dead_letter(record(headers=MANY), REFUSAL, "s", LIMITS)
+    kept = sum(name.startswith("header-") for name, _ in letter.headers)
+    assert dict(letter.headers)["bridge-headers-dropped"] == str(1_000 - kept).encode()
+    assert kept > 50
