@@ -120,8 +120,8 @@ def unasked(log: Records) -> Records:
     outcome = {"type": "interrupt", "interrupts": [interrupt("int-new")]}
     event = {"type": "RUN_FINISHED", "threadId": "thread-new", "runId": "r", "outcome": outcome}
     partition = ids.home("thread-new", 2)
-    place = {"topic": TOPICS["input"], "partition": partition, "offset": 999, "timestamp": 1}
-    return [*log, LogRecord("input", **place, key=b"thread-new", value=packed(event))]
+    topic, value = TOPICS["input"], packed(event)
+    return [*log, LogRecord("input", topic, partition, 999, 1, b"thread-new", value)]
 
 
 def expired_comes_back(log: Records) -> Records:

@@ -9,7 +9,11 @@ from bridge.demo.check.log import Violation, text_of
 from bridge.demo.check.schemas import fits
 from bridge.demo.check.story import Life, Output, Story
 
-_CLOSED_AS = {"late": "resumed", "stale": "superseded", "withdrawn": "withdrawn"}
+_CLOSED_AS = {
+    "late": frozenset({"resumed"}),
+    "stale": frozenset({"superseded"}),
+    "withdrawn": frozenset({"withdrawn", "unresumable"}),
+}
 
 
 def one_verdict_each(story: Story) -> Iterator[Violation]:
@@ -91,7 +95,7 @@ def refusals_have_their_cause(story: Story) -> Iterator[Violation]:
             if (verdict.at("decided_at") or 0) > (life.last.at("published_at") or 0):
                 yield Violation("I8", "a published question was called unknown", (place,))
         elif said in _CLOSED_AS and (life or not story.setup.compacted):
-            if life is None or life.last.body.get("run_outcome") != _CLOSED_AS[said]:
+            if life is None or life.last.body.get("run_outcome") not in _CLOSED_AS[said]:
                 yield Violation("I8", f"{said} for a run that did not close so", (place,))
         elif said == "expired" and life is not None and not _is_past(life, verdict):
             yield Violation("I8", "expired was said of a live question", (place,))

@@ -5,11 +5,12 @@ Only three things are told apart: surely well-formed, surely malformed, and left
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from bridge.demo.check import text
-from bridge.demo.check.ids import home_of_id, make_id
+from bridge.demo.check.ids import make_id
 from bridge.demo.check.log import LogRecord, text_of
 
 _IDENTITY = ("source", "thread_id", "run_id", "interrupt_id")
@@ -18,6 +19,7 @@ _TEXTS = frozenset(
     | {"answer_id", "answered_by", "comment", "op", "reason", "by"}
 )
 _FREE = frozenset({"payload", "metadata", "revised_input", "answered_at", "action", "status"})
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _STATUSES = {"resolved": "resolved", "cancelled": "cancelled", "abandoned": "cancelled"}
 _OPERATIONS = frozenset({"withdraw", "expire"})
 
@@ -59,6 +61,8 @@ class Given:
 
 def read_given(record: LogRecord, max_depth: int, max_bytes: int) -> Given:
     """What the record says; a `Given` that is not sound has an empty body where unreadable."""
+    if len(record.value or b"") > max_bytes:
+        return Given(record, None, {})
     try:
         body = text.read(record.value, max_depth)
     except text.Unreadable:
@@ -67,13 +71,14 @@ def read_given(record: LogRecord, max_depth: int, max_bytes: int) -> Given:
         return Given(record, False, {})
     named = body.get("approval_id")
     computed = _computed(body)
-    sound = _sound(record, body) and len(record.value or b"") <= max_bytes
+    sound = _sound(record, body)
     contradicts = bool(named and computed and named != computed)
-    nameless = named is None and computed is None and record.role == "answers"
+    half = computed is None and any(body.get(name) is not None for name in _IDENTITY)
+    nameless = (half or (named is None and computed is None)) and record.role == "answers"
     if contradicts or nameless:
         return Given(record, False, body)
     approval_id = named if _is_text(named) else computed
-    sound = sound and home_of_id(approval_id or "", 1) is not None
+    sound = sound and _ID.fullmatch(approval_id or "") is not None
     return Given(record, True if sound else None, body, approval_id)
 
 

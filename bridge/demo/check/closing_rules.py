@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from bridge.demo.check.events import Free
-from bridge.demo.check.log import Place, Violation, text_of
+from bridge.demo.check.log import LogRecord, Violation, text_of
 from bridge.demo.check.story import Life, RunKey, Story
 
 _DONE = frozenset({"answered", "cancelled", "expired"})
@@ -59,17 +59,20 @@ def closed_for_a_cause(story: Story) -> Iterator[Violation]:
 
 def a_run_that_moved_on_is_closed(story: Story) -> Iterator[Violation]:
     """I2: who resumed all interrupts of a run elsewhere, after it on its partition, closed it."""
-    started: dict[tuple[str, str], list[tuple[Place, set[str]]]] = defaultdict(list)
+    started: dict[tuple[str, str], list[tuple[LogRecord, set[str]]]] = defaultdict(list)
     for record, _source, reading in story.events:
-        if isinstance(reading, Free) and reading.resumes and story.settled(record.place):
-            started[record.topic, str(reading.thread)].append((record.place, set(reading.resumes)))
+        refused = record.place in story.letters_of
+        if isinstance(reading, Free) and reading.resumes and not refused:
+            started[record.topic, str(reading.thread)].append((record, set(reading.resumes)))
+    opened_at = {event.record.place: event.record.timestamp for event in story.events}
     for key, lives in story.runs():
         origin = lives[0].last.origin
         asked = {str(life.last.body.get("interrupt_id")) for life in lives}
         later = (
             resumed
-            for place, resumed in started.get((origin[0], key[2]), [])
-            if place[1] == origin[1] and place[2] > origin[2]
+            for record, resumed in started.get((origin[0], key[2]), [])
+            if record.place > origin and record.partition == origin[1]
+            if record.timestamp >= opened_at.get(origin, 0) and story.settled(record.place)
         )
         is_open = lives[0].last.body.get("run_outcome") is None
         if is_open and any(asked <= resumed for resumed in later):

@@ -101,12 +101,35 @@ def _started(event: dict[str, Any]) -> Reading:
 
 def _finished(event: dict[str, Any]) -> Asked:
     thread, run = _member(event, "threadId"), _member(event, "runId")
+    if not _plausible(event):
+        raise text.Unreadable("malformed envelope")
     if not (_is_text(thread) and _is_text(run)):
         raise text.Unreadable("no identity")
     questions = tuple(_distinct([_question(item) for item in _listed(event["outcome"])]))
     if len({question["id"] for question in questions}) != len(questions):
         raise text.Unreadable("two interrupts with one id")
     return Asked(thread, run, questions)
+
+
+def _plausible(event: dict[str, Any]) -> bool:
+    """Members that ask nothing, but that released readers refuse in another shape."""
+    stamp, usage, metadata = (event.get(name) for name in ("timestamp", "usage", "metadata"))
+    counts = [
+        value
+        for used in (usage if isinstance(usage, list) else [])
+        for name, value in (used.items() if isinstance(used, dict) else [("", used)])
+        if name not in {"provider", "model"} and value is not None
+    ]
+    return (
+        (stamp is None or _is_integer(stamp))
+        and isinstance(metadata, dict | type(None))
+        and isinstance(usage, list | type(None))
+        and all(_is_integer(value) and value[0] != "-" for value in counts)
+    )
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, text.Number) and value.lstrip("-").isdigit()
 
 
 def _listed(outcome: Any) -> list[dict[str, Any]]:

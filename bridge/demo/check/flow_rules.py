@@ -10,6 +10,8 @@ from bridge.demo.check.events import Asked, Bad
 from bridge.demo.check.log import LogRecord, Violation, text_of
 from bridge.demo.check.story import Story, header_origin
 
+_ABOUT_A_RUN = frozenset({b"command_too_large", b"no_refusal_configured"})
+
 
 def outputs_have_their_input(story: Story) -> Iterator[Violation]:
     """I6: nothing is published about a record that is not there, or was not yet passed."""
@@ -76,7 +78,7 @@ def bad_records_are_set_aside(story: Story) -> Iterator[Violation]:
         if original is None:
             continue  # I6 names it
         for letter in letters:
-            if letter.key != original.key or not _unchanged(original, letter):
+            if not _is_copy(original, letter):
                 yield Violation("I9", "a dead letter is not the record", (text_of(place),))
             if not letter.header("bridge-reason"):
                 yield Violation("I9", "a dead letter without a reason", (text_of(place),))
@@ -115,22 +117,35 @@ def _refused(story: Story, record: LogRecord) -> bool:
     return record.place in story.letters_of
 
 
+def _is_copy(original: LogRecord, letter: LogRecord) -> bool:
+    """Whether the letter is the record; one about a run that cannot go on tells of the run."""
+    if letter.header("bridge-reason") in _ABOUT_A_RUN:
+        return True
+    cut = letter.header("bridge-sha256") is not None
+    return (cut or letter.key == original.key) and _unchanged(original, letter)
+
+
 def _unchanged(original: LogRecord, copy: LogRecord) -> bool:
     """Headers and value are as they came; a cut value is proved by its size and hash.
 
     A hop is keyed by its thread, so the key it came with is looked for in the headers.
     """
-    if copy.header("bridge-origin-key") != original.key:
-        return False
-    if copy.headers[: len(original.headers)] != original.headers:
-        return False
     if copy.header("bridge-origin-timestamp") != str(original.timestamp).encode():
         return False
-    if copy.header("bridge-sha256") is None:
-        return copy.value == original.value
-    value = original.value or b""
+    if copy.header("bridge-sha256") is not None:
+        return _cut_from(original, copy)
+    return (
+        copy.value == original.value
+        and copy.header("bridge-origin-key") == original.key
+        and copy.headers[: len(original.headers)] == original.headers
+    )
+
+
+def _cut_from(original: LogRecord, copy: LogRecord) -> bool:
+    value, key = original.value or b"", original.key or b""
     return (
         copy.header("bridge-sha256") == sha256(value).hexdigest().encode()
         and copy.header("bridge-size") == str(len(value)).encode()
         and value.startswith(copy.value or b"")
+        and key.startswith(copy.key or b"")
     )

@@ -7,10 +7,11 @@ transaction marker that no reader is ever given.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
 
 from bridge.demo.check.log import LogRecord, Role
 
@@ -22,9 +23,10 @@ async def read_topics(
 ) -> list[LogRecord]:
     """Every committed record of these topics (topic name: role) up to now.
 
-    `client` holds the settings of AIOKafkaConsumer, at least bootstrap_servers. Raises
+    `client` holds settings that every aiokafka client takes, at least bootstrap_servers. Raises
     LookupError for a topic that is not there, TimeoutError after `timeout` seconds.
     """
+    partitions = await partitions_of(roles, **client)
     consumer = AIOKafkaConsumer(
         enable_auto_commit=False,
         isolation_level="read_committed",
@@ -33,15 +35,17 @@ async def read_topics(
     )
     await consumer.start()
     try:
-        return await _read(consumer, roles, time.monotonic() + timeout)
+        return await _read(consumer, partitions, roles, time.monotonic() + timeout)
     finally:
         await consumer.stop()
 
 
 async def _read(
-    consumer: AIOKafkaConsumer, roles: Mapping[str, Role], deadline: float
+    consumer: AIOKafkaConsumer,
+    partitions: list[TopicPartition],
+    roles: Mapping[str, Role],
+    deadline: float,
 ) -> list[LogRecord]:
-    partitions = await _partitions(consumer, roles)
     consumer.assign(partitions)
     starts = await consumer.beginning_offsets(partitions)
     ends = await consumer.end_offsets(partitions)
@@ -61,16 +65,20 @@ async def _read(
     return records
 
 
-async def _partitions(
-    consumer: AIOKafkaConsumer, roles: Mapping[str, Role]
-) -> list[TopicPartition]:
-    await consumer.topics()  # fetches metadata of all topics
+async def partitions_of(topics: Iterable[str], **client: Any) -> list[TopicPartition]:
+    """All partitions of these topics. Raises LookupError for a topic that is not there."""
+    admin = AIOKafkaAdminClient(**client)
+    await admin.start()
+    try:
+        described = {topic["topic"]: topic for topic in await admin.describe_topics()}
+    finally:
+        await admin.close()
     found = []
-    for topic in roles:
-        numbers = consumer.partitions_for_topic(topic)
-        if not numbers:
+    for topic in topics:
+        if topic not in described:
             raise LookupError(f"topic {topic!r} does not exist")
-        found += [TopicPartition(topic, number) for number in sorted(numbers)]
+        numbers = sorted(part["partition"] for part in described[topic]["partitions"])
+        found += [TopicPartition(topic, number) for number in numbers]
     return found
 
 

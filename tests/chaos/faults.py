@@ -1,0 +1,144 @@
+"""Faults as data, drawn from a seed, and how each is done to workers and broker.
+
+A plan is a list that can be printed; the same seed gives the same plan.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from bridge.demo.check.outside import Recovery
+from tests.chaos.workers import Worker
+
+Kind = Literal[
+    "kill worker",
+    "pause worker",
+    "end worker",
+    "kill broker",
+    "pause broker",
+    "restart broker",
+]
+WORKER_KINDS: tuple[Kind, ...] = ("kill worker", "pause worker", "end worker")
+BROKER_KINDS: tuple[Kind, ...] = ("kill broker", "pause broker", "restart broker")
+
+
+class Fault(NamedTuple):
+    """One fault: when it starts and how long it lasts, in seconds; which worker, by number."""
+
+    at: float
+    kind: Kind
+    worker: int
+    lasts: float
+
+    def __str__(self) -> str:
+        where = f" {self.worker}" if self.kind in WORKER_KINDS else ""
+        return f"{self.at:.1f} s: {self.kind}{where} for {self.lasts:.1f} s"
+
+
+class Done(NamedTuple):
+    """A fault that was done; moments of time.monotonic()."""
+
+    fault: Fault
+    began: float
+    ended: float
+
+
+class Broker(Protocol):
+    """What is done to a broker; the development broker has it all."""
+
+    def kill(self) -> None: ...
+    def pause(self) -> None: ...
+    def cont(self) -> None: ...
+    def restart(self) -> str: ...
+
+
+def plan(
+    seed: int,
+    seconds: float,
+    workers: int,
+    kinds: Sequence[Kind] = WORKER_KINDS,
+    every: float = 5.0,
+    lasts: tuple[float, float] = (0.2, 10.0),
+) -> tuple[Fault, ...]:
+    """Faults for a run of `seconds`, one after the other, on average `every` seconds apart."""
+    chance = random.Random(seed)
+    faults: list[Fault] = []
+    at = chance.uniform(0.5, 1.5) * every
+    while True:
+        fault = Fault(at, chance.choice(kinds), chance.randrange(workers), chance.uniform(*lasts))
+        if at + fault.lasts > seconds:
+            return tuple(faults)
+        faults.append(fault)
+        at += fault.lasts + chance.uniform(0.5, 1.5) * every
+
+
+async def inflict(
+    faults: Sequence[Fault], workers: Sequence[Worker], broker: Broker | None = None
+) -> list[Done]:
+    """Do all of them in time, one after the other.
+
+    A worker that was ended, or that ended itself because it was fenced, is started again.
+    """
+    start = time.monotonic()
+    done = []
+    for fault in faults:
+        await asyncio.sleep(max(0.0, start + fault.at - time.monotonic()))
+        began = time.monotonic()
+        if fault.kind in WORKER_KINDS:
+            await _hurt_worker(fault, workers[fault.worker])
+        elif broker is not None:
+            await _hurt_broker(fault, broker)
+        done.append(Done(fault, began, time.monotonic()))
+        for worker in workers:
+            if not worker.alive:
+                worker.start()
+    return done
+
+
+async def _hurt_worker(fault: Fault, worker: Worker) -> None:
+    if not worker.alive:
+        worker.start()
+    if fault.kind == "pause worker":
+        worker.pause()
+        await asyncio.sleep(fault.lasts)
+        worker.cont()
+        return
+    if fault.kind == "kill worker":
+        worker.kill()
+    else:
+        await worker.stop()
+    await asyncio.sleep(fault.lasts)
+    worker.start()
+
+
+async def _hurt_broker(fault: Fault, broker: Broker) -> None:
+    if fault.kind == "pause broker":
+        broker.pause()
+        await asyncio.sleep(fault.lasts)
+        broker.cont()
+        return
+    if fault.kind == "kill broker":
+        broker.kill()
+        await asyncio.sleep(fault.lasts)
+    await asyncio.to_thread(broker.restart)
+
+
+def recoveries(done: Sequence[Done], progress: Sequence[float], bound: float) -> list[Recovery]:
+    """For I7: the first progress after each fault, `progress` being the moments it was seen.
+
+    Left out are faults that another one followed within the bound, and those at the end of the
+    load, after which there may have been nothing to do.
+    """
+    nexts = [later.began for later in done[1:]] + [float("inf")]
+    last = max(progress, default=float("-inf"))
+    found = []
+    for (fault, _began, ended), following in zip(done, nexts, strict=True):
+        if following < ended + bound or last < ended:
+            continue
+        first = next((moment for moment in progress if moment >= ended), None)
+        found.append(Recovery(str(fault), ended, first, bound))
+    return found

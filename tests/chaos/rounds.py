@@ -1,0 +1,137 @@
+"""A round: a cluster of workers under load and faults, then the checker over all that was written.
+
+Everything a round needs has names of its own, so rounds share one broker and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiokafka.admin import NewTopic
+
+from bridge.demo.check.checker import Report, check
+from bridge.demo.check.log import LogRecord, Role, Setup
+from bridge.demo.check.outside import Recovery
+from bridge.demo.check.reader import read_topics
+from bridge.kafka import topic_admin
+from bridge.kafka.topics import Wanted
+from tests.chaos.faults import Broker, Fault, inflict, recoveries
+from tests.chaos.load import LoadReport, run_load
+from tests.chaos.workers import Fleet, Setting, Worker, write_config
+from tests.topics import create_topics
+
+SOURCE = "agents"
+SETTLE_SECONDS = 90.0
+WORKER_TIMES: Mapping[str, Setting] = {"takeover_grace": "3s", "session_timeout": "6s"}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The topics and settings of one round."""
+
+    bootstrap: str
+    names: dict[str, str]  # role to topic, the bridge's own
+    input_topic: str
+    slots: int
+    config: Path
+    directory: Path
+
+    def fleet(self, count: int, env: Mapping[str, str] | None = None) -> Fleet:
+        return Fleet(count, self.config, self.directory, env)
+
+    async def records(self) -> list[LogRecord]:
+        """Everything committed on all topics of the round."""
+        roles: dict[str, Role] = {topic: role for role, topic in self.names.items()}  # type: ignore[misc]  # the roles of the settings are the checker's
+        return await read_topics(
+            {**roles, self.input_topic: "input"}, bootstrap_servers=self.bootstrap
+        )
+
+    async def judge(
+        self, *, final: bool = False, recovered: Sequence[Recovery] = (), compacted: bool = False
+    ) -> Report:
+        """The checker's report on the topics as they are now."""
+        setup = Setup({self.input_topic: SOURCE}, self.slots, final=final, compacted=compacted)
+        return check(await self.records(), setup, recoveries=recovered)
+
+    async def settled(self, recovered: Sequence[Recovery] = ()) -> Report:
+        """The final report, once everything is worked on; the last one if that never comes."""
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while True:
+            report = await self.judge(final=True, recovered=recovered)
+            if report.ok or time.monotonic() > deadline:
+                return report
+            await asyncio.sleep(1.0)
+
+
+async def build_site(
+    bootstrap: str,
+    directory: Path,
+    *,
+    slots: int = 4,
+    input_partitions: int | None = None,
+    sections: Mapping[str, Mapping[str, Setting]] | None = None,
+) -> Site:
+    """Topics and a settings file for a round."""
+    app = f"round-{uuid.uuid4().hex[:8]}"
+    roles = ("answers", "operations", "approvals", "resume-commands", "answer-verdicts")
+    names = {role: f"{app}.{role}" for role in (*roles, "dead-letters", "state", "reroute")}
+    input_topic = f"{app}.run-finished"
+    await create_topics(bootstrap, [NewTopic(input_topic, input_partitions or slots, 1)])
+    wanted = Wanted(names=names, inputs=(input_topic,), partitions=slots, bootstrap=bootstrap)
+    await topic_admin.create({"bootstrap_servers": bootstrap}, wanted)
+    merged = {"worker": dict(WORKER_TIMES)}
+    for section, settings in (sections or {}).items():
+        merged.setdefault(section, {}).update(settings)
+    config = write_config(
+        directory / "bridge.toml",
+        bootstrap,
+        names,
+        {SOURCE: input_topic},
+        partitions=slots,
+        app_id=app,
+        sections=merged,
+    )
+    return Site(bootstrap, names, input_topic, slots, config, directory)
+
+
+@asynccontextmanager
+async def working(site: Site, workers: int) -> AsyncIterator[list[Worker]]:
+    """Workers of the site, ready; ended whatever happens."""
+    async with site.fleet(workers) as fleet:
+        yield fleet
+
+
+async def round_of(
+    site: Site,
+    *,
+    seed: int,
+    faults: Sequence[Fault],
+    cycles: int,
+    rate: float,
+    workers: int = 2,
+    broker: Broker | None = None,
+    bound: float = 30.0,
+) -> tuple[Report, LoadReport]:
+    """Load and faults together, then the final report of the checker."""
+    async with working(site, workers) as fleet:
+        load, done = await asyncio.gather(
+            run_load(
+                site.bootstrap,
+                site.names,
+                site.input_topic,
+                SOURCE,
+                seed,
+                cycles,
+                rate,
+                stop_after=cycles / rate + 60,
+            ),
+            inflict(faults, fleet, broker),
+        )
+        report = await site.settled(recoveries(done, load.progress, bound))
+    return report, load
