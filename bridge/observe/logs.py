@@ -17,6 +17,9 @@ from typing import Any, Literal, TextIO
 
 Format = Literal["auto", "json", "text"]
 
+CHATTY = ("aiokafka", "asyncio")
+"""Libraries whose news is not ours: only their warnings are logged, unless the level is debug."""
+
 REPEAT_SECONDS = 10.0
 """The same warning of the client again within this time is only counted."""
 
@@ -36,6 +39,9 @@ def configure(
     handler.setFormatter(TextFormatter(colour=out.isatty()) if plain else JsonFormatter())
     handler.addFilter(Repeats())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    for name in CHATTY:
+        # Not above WARNING: the reason of a failed start is told there, and only there.
+        logging.getLogger(name).setLevel("DEBUG" if level == "debug" else "WARNING")
 
 
 class JsonFormatter(logging.Formatter):

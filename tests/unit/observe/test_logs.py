@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -75,13 +76,31 @@ def test_our_own_lines_are_never_kept_back() -> None:
     assert all(repeats.filter(record(level=logging.ERROR)) for _ in range(3))
 
 
-def test_configure_sends_everything_to_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    root = logging.getLogger()
-    monkeypatch.setattr(root, "handlers", [])
-    monkeypatch.setattr(root, "level", root.level)
-    out = io.StringIO()
+@pytest.fixture
+def out(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+    """A stream to configure; the suite's own logging is as before afterwards."""
+    loggers = [logging.getLogger(name) for name in (None, *logs.CHATTY)]
+    levels = [logger.level for logger in loggers]
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    yield io.StringIO()
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+
+
+def test_configure_sends_everything_to_one_stream(out: io.StringIO) -> None:
     logs.configure("warning", stream=out)
     logging.getLogger("bridge.t").warning("seen", extra={"slot": 1})
     logging.getLogger("bridge.t").info("unseen")
     (line,) = out.getvalue().splitlines()
     assert json.loads(line)["slot"] == 1
+
+
+def test_a_clients_small_talk_is_for_debugging(out: io.StringIO) -> None:
+    client = logging.getLogger("aiokafka.consumer")
+    logs.configure("info", stream=out)
+    client.info("unseen")
+    client.warning("seen")
+    logs.configure("debug", stream=out)
+    client.info("seen too")
+    messages = [json.loads(line)["message"] for line in out.getvalue().splitlines()]
+    assert messages == ["seen", "seen too"]
