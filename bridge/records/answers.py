@@ -11,6 +11,7 @@ from bridge.core.model import Answer, AnswerStatus, Counted, JsonText, Limits
 from bridge.core.record import Record
 from bridge.records.instants import millis
 from bridge.records.reading import (
+    ANSWER_ID_MAX,
     BadAnswer,
     Count,
     Unusable,
@@ -28,6 +29,8 @@ __all__ = ["BadAnswer", "WireAnswer", "read_answer"]
 
 _ABSENT = msgspec.Raw()
 _Instant = Annotated[datetime, msgspec.Meta(tz=True)]
+# It comes back in key, header and value of the verdict, which must fit where the answer did.
+_AnswerId = Annotated[str, msgspec.Meta(max_length=ANSWER_ID_MAX)]
 
 
 class WireAnswer(msgspec.Struct):
@@ -42,7 +45,7 @@ class WireAnswer(msgspec.Struct):
     interrupt_id: str | None = None
     payload: msgspec.Raw = _ABSENT
     metadata: msgspec.Raw = _ABSENT
-    answer_id: str | None = None
+    answer_id: _AnswerId | None = None
     answered_by: str | None = None
     answered_at: _Instant | None = None
     comment: str | None = None

@@ -37,8 +37,12 @@ _T = TypeVar("_T", bound=msgspec.Struct)
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _PATH = re.compile(r"- at `\$\.?(.*?)`$")
-_EXPECTED = re.compile(r"Expected `[^`]*`")
+_EXPECTED = re.compile(r"Expected `[^`]*`(?: of length <= \d+)?")
 _NAME_MAX = 200
+
+ANSWER_ID_MAX = 256
+"""Characters of an answer id."""
+
 _REASONS: dict[str, Reason] = {
     "empty": "empty",
     "not_json": "not_json",
@@ -117,9 +121,13 @@ def bad(record: Record, refusal: Refusal, read: dict[str, Any]) -> BadAnswer:
     return BadAnswer(
         origin=record.origin,
         refusal=refusal,
-        answer_id=answer_id if isinstance(answer_id, str) and answer_id else None,
+        answer_id=answer_id if _is_answer_id(answer_id) else None,
         approval_id=approval_id if is_id(approval_id) else None,
     )
+
+
+def _is_answer_id(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= ANSWER_ID_MAX
 
 
 def is_id(value: object) -> bool:

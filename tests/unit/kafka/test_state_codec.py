@@ -9,7 +9,7 @@ from uuid import UUID
 
 import fastavro
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.core import model
@@ -73,12 +73,14 @@ CLOSED = Run(
 EARLY = (Parked("approval-1", Answer(ORIGIN, "cancelled", answer_id="a", thread=THREAD), 77),)
 
 
+@settings(deadline=None)
 @given(runs(INT64), st.none() | st.integers(0, 2**62))
 def test_a_run_comes_back_as_it_was(run: Run, timer: int | None) -> None:
     """Every field of every run survives: memory is nothing but what the log says."""
     assert codec.decode_run(codec.encode_run(run, timer)) == run
 
 
+@settings(deadline=None)
 @given(parked(INT64))
 def test_early_answers_come_back_in_order(early: tuple[Parked, ...]) -> None:
     """All answers parked under one approval id survive, in the order they came."""
@@ -101,6 +103,7 @@ def test_positions_and_meta_come_back(number: int, seen: dict[str, int]) -> None
     assert codec.decode_meta(codec.encode_meta(meta)) == meta
 
 
+@settings(deadline=None)
 @given(runs(INT64), st.none() | st.integers(0, 2**62))
 def test_a_restore_files_a_run_undecoded(run: Run, timer: int | None) -> None:
     """What stands in front of a run says the same as the run itself."""

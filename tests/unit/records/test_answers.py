@@ -185,6 +185,14 @@ def test_readable_ids_reach_the_verdict() -> None:
     assert refused_members(answer_id=5).judged(1).answer_id == "answers/0/9"
 
 
+def test_an_answer_id_has_a_bound() -> None:
+    """The verdict repeats it three times and must fit where the answer did."""
+    assert answer(approval_id=APPROVAL_ID, answer_id="x" * 256).answer_id == "x" * 256
+    bad = refused_members(answer_id="x" * 257)
+    assert (bad.refusal.pointer, bad.answer_id) == ("/answer_id", None)
+    assert "256" in bad.refusal.detail
+
+
 @given(
     st.binary(max_size=60)
     | st.recursive(
