@@ -82,13 +82,17 @@ RESTORE_CONSUMER: Final[ClientSettings] = {
 # Read_uncommitted on purpose: its end offset is the high watermark, not the last stable offset.
 WATERMARK_CONSUMER: Final[ClientSettings] = {**_CONSUMER, "isolation_level": "read_uncommitted"}
 
-# Ten heartbeats make a session; a rebalance waits for members that restore or settle, three times
+# Without other word the lease's session is the least that brokers take by default
+# (group.min.session.timeout.ms): what a killed worker's slots wait for.
+SESSION_MS: Final = 6_000
+
+# Six heartbeats make a session; a rebalance waits for members that restore or settle, five times
 # the session. Two assignors at once could not agree while workers of two releases run.
 LEASE_CONSUMER: Final[ClientSettings] = {
     **_CONSUMER,
     "isolation_level": "read_committed",
     "heartbeat_interval_ms": 1_000,
-    "session_timeout_ms": 10_000,
+    "session_timeout_ms": SESSION_MS,
     "rebalance_timeout_ms": 30_000,
     "partition_assignment_strategy": (RoundRobinPartitionAssignor,),
 }

@@ -15,6 +15,7 @@ from aiokafka.structs import TopicPartition
 from bridge.kafka.clients import (
     LEASE_CONSUMER,
     REQUEST_TIMEOUT,
+    SESSION_MS,
     START_DEADLINE,
     ClientSettings,
     kill,
@@ -37,13 +38,19 @@ class Lease:
     (the seat is lost for good then: kill this lease and make another). The reader clears it.
     """
 
-    def __init__(self, client: ClientSettings, group_id: str, topic: str) -> None:
-        """`topic` has one partition a slot; subscribing to it is what joins the group."""
+    def __init__(
+        self, client: ClientSettings, group_id: str, topic: str, session_ms: int = SESSION_MS
+    ) -> None:
+        """`topic` has one partition a slot; subscribing to it is what joins the group.
+
+        `session_ms`: how long the group waits for a worker that says nothing.
+        """
         self.assigned: frozenset[int] = frozenset()
         self.changed = asyncio.Event()
         self.failure: Exception | None = None
         self._topic = topic
-        self._consumer = make_consumer(client, LEASE_CONSUMER, group_id=group_id)
+        role = {**LEASE_CONSUMER, "session_timeout_ms": session_ms}
+        self._consumer = make_consumer(client, role, group_id=group_id)
         self._notes = _Notes(self)
         self._poller: asyncio.Task[None] | None = None
 

@@ -167,7 +167,10 @@ class Worker:
     # --- The seat in the group ------------------------------------------------------------------
 
     def _new_lease(self) -> Lease:
-        return Lease(self._client, self._config.app_id, self._topics["reroute"])
+        config = self._config
+        return Lease(
+            self._client, config.app_id, self._topics["reroute"], config.worker.session_timeout
+        )
 
     async def _membership(self, slot: int) -> Membership:
         return await self._lease.membership(slot)
