@@ -30,7 +30,11 @@ from bridge.errors import (
     TransactionError,
     TransactionFailed,
 )
-from bridge.kafka.aiokafka_internals import RETIRE_AT_SEQUENCE, highest_sequence
+from bridge.kafka.aiokafka_internals import (
+    RETIRE_AT_SEQUENCE,
+    highest_sequence,
+    muted_retries,
+)
 from bridge.kafka.clients import (
     REQUEST_TIMEOUT,
     START_DEADLINE,
@@ -104,7 +108,7 @@ class SlotProducer:
             # R10: the client commits an empty transaction locally, so a fenced producer gets OK
             raise ValueError("A transaction needs a record; send the position as a heartbeat.")
         await self._enter()
-        asked = False
+        asked, retries = False, muted_retries()
         try:
             async with asyncio.timeout(self._deadline):  # R5: one deadline for all steps
                 await self._producer.begin_transaction()
@@ -115,7 +119,7 @@ class SlotProducer:
             await self.kill()
             if not isinstance(error, Exception):
                 raise
-            raise self._failure(error, asked) from error
+            raise self._failure(error, asked, muted_retries() - retries) from error
         self.life = "ready"
         return self._committed(acknowledged)
 
@@ -219,7 +223,7 @@ class SlotProducer:
             return TopicsWrong("A topic is missing. Run: interrupt-bridge topics check")
         return ClusterError(f"The producer {self.transactional_id} could not start: {error!r}")
 
-    def _failure(self, error: Exception, asked: bool) -> TransactionError:
+    def _failure(self, error: Exception, asked: bool, retries: int) -> TransactionError:
         cause = f"{self.transactional_id}: {error!r}"
         if _is_fencing(error):
             return Fenced(f"Look at the group membership before reopening the slot. {cause}")
@@ -227,6 +231,8 @@ class SlotProducer:
             return OutcomeUnknown(f"Open the slot again and restore to learn it. {cause}")
         if isinstance(error, TimeoutError):
             cause = f"{self.transactional_id}: no answer within {self._deadline:g} s"
+            if retries:
+                cause += "; the broker said NotEnoughReplicas: look at its in-sync replicas"
         return TransactionFailed(f"Nothing was written; open the slot again. {cause}")
 
 
