@@ -30,9 +30,11 @@ from bridge.core.model import (
     Publish,
     Refusal,
     Resume,
+    Run,
     RunFailed,
     SourcePolicy,
     Thread,
+    ThreadKey,
     Tick,
 )
 from bridge.core.record import Record
@@ -118,6 +120,8 @@ class Cycle:
         self._rerouted = False
         self.outgoing: list[Outgoing] = []
         self.counts: Counter[tuple[str, str]] = Counter()
+        self.ages: list[float] = []  # seconds each question was open that this cycle closed
+        self._closed: set[tuple[ThreadKey, str, int]] = set()
 
     def take(self, record: Record, rerouted: bool = False) -> None:
         """Read one record of an input topic and apply or forward what it says.
@@ -236,18 +240,29 @@ class Cycle:
             match effect:
                 case Publish():
                     self.outgoing.append(approval_record(effect.run, effect.index))
+                    self._note_closed(effect.run, effect.index)
                 case Judged():
                     self.outgoing.append(verdict_record(effect))
                     self.counts["answers", effect.verdict] += 1
                 case Resume():
                     self.outgoing.append(command_record(effect))
-                    self.counts["runs_closed", "resumed"] += 1
                 case DeadLetter():
                     self._bury(effect, record, source)
                 case Forget():
                     self.outgoing.extend(forget_records(effect.run))
                 case Counted():
                     self._count(effect)
+
+    def _note_closed(self, run: Run, index: int) -> None:
+        """Count a question once in the cycle that closes it, and its run with its first one."""
+        item = run.items[index]
+        if index == 0 and run.outcome is not None:
+            self.counts["runs_closed", run.outcome] += 1
+        if item.closed_at == self._now and (run.thread, run.run_id, index) not in self._closed:
+            self._closed.add((run.thread, run.run_id, index))
+            self.ages.append((self._now - run.published_at) / 1000)
+            if item.status == "expired":
+                self.counts["expired", run.thread.source] += 1
 
     def _bury(self, letter: DeadLetter, record: Record, source: str) -> None:
         if letter.run is not None:

@@ -6,7 +6,7 @@ cycle is written once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from uuid import UUID
 
 from bridge.core.ids import make_id
@@ -84,6 +84,14 @@ class Draft:
             yield codec.parked_key(approval), codec.encode_parked(parked) if parked else None
         for key, body in self._carried.values():
             yield codec.carry_key(key), None if body is None else codec.encode_carry(key, body)
+
+    def fold(self, writes: Iterable[tuple[bytes, bytes | None]]) -> None:
+        """The transaction has committed: the ledger takes what it wrote."""
+        for key, value in writes:
+            self._ledger.fold(key, value)
+        for thread, runs in self._runs.items():
+            if runs and runs is not self._before[thread]:
+                self._ledger.keep_decoded(thread, runs)
 
     def _run_writes(
         self, thread: bytes, runs: tuple[Run, ...]

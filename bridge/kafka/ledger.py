@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
 from bridge.core.model import JsonText, Millis, Parked, Run
 from bridge.kafka import state_codec as codec
 from bridge.kafka.timers import Entry, Timers
 
-Runs = bytes | dict[bytes, bytes]
-"""One encoded run, or several by command id: most threads have one, and a dict costs 200 bytes."""
+Runs = bytes | list[bytes]
+"""One encoded run, or several: most threads have one, and a list for it would cost 64 bytes."""
+
+_RECENT: Final = 4_096
+"""Threads kept decoded: an answer mostly comes soon after its question."""
 
 _PARKED_MARK = b"p"
 
@@ -32,6 +36,7 @@ class Ledger:
         self._approvals: dict[bytes, bytes] = {}
         self._parked: dict[bytes, bytes] = {}
         self._carried: dict[bytes, bytes] = {}
+        self._recent: dict[bytes, tuple[Run, ...]] = {}
         self._restoring = True
         self.positions: dict[tuple[str, int], int] = {}
         self.meta: codec.Meta | None = None
@@ -63,57 +68,60 @@ class Ledger:
         self.timers.fill(self._timer_entries())
 
     def _fold_run(self, key: bytes, value: bytes | None) -> None:
+        thread, command = codec.read_run_key(key)
+        self._recent.pop(thread, None)
         if value is None:
-            self._forget_run(*codec.read_run_key(key))
+            self._forget_run(thread, command)
             return
         run = codec.peek_run(value)
-        old = self._replace(run, value)
+        approvals = codec.peek_approval_ids(value)
+        old = self._replace(thread, approvals[0], value)
         self._tally(run, value, +1)
         if old is None:
-            for approval in codec.peek_approval_ids(value):
-                self._approvals[approval] = run.thread
+            for approval in approvals:
+                self._approvals[approval] = thread
         else:
             self._tally(codec.peek_run(old), old, -1)
         if not self._restoring and run.due != codec.NO_TIMER:
-            self.timers.add(run.due, run.thread)
+            self.timers.add(run.due, thread)
 
-    def _replace(self, run: codec.Peek, value: bytes) -> bytes | None:
-        """File the value under its thread; the value it replaces, if there was one."""
-        runs = self._threads.get(run.thread)
+    def _replace(self, thread: bytes, first: bytes, value: bytes) -> bytes | None:
+        """File the value under its thread; the value it replaces, if there was one.
+
+        A run is told from its siblings by its first approval id, which no other run has.
+        """
+        runs = self._threads.get(thread)
         if runs is None:
-            self._threads[run.thread] = value
+            self._threads[thread] = value
             return None
         if isinstance(runs, bytes):
-            first = codec.peek_run(runs).command
-            if first == run.command:
-                self._threads[run.thread] = value
+            if codec.peek_first_approval(runs) == first:
+                self._threads[thread] = value
                 return runs
-            runs = self._threads[run.thread] = {first: runs}
-        old = runs.get(run.command)
-        runs[run.command] = value
-        return old
+            self._threads[thread] = [runs, value]
+            return None
+        for index, old in enumerate(runs):
+            if codec.peek_first_approval(old) == first:
+                runs[index] = value
+                return old
+        runs.append(value)
+        return None
 
     def _forget_run(self, thread: bytes, command: bytes) -> None:
-        old = self._take_out(thread, command)
-        if old is None:
-            return
+        values = self._values(thread)
+        for old in values:
+            if codec.command_bytes(codec.decode_run(old)) == command:
+                self._take_out(thread, old, values)
+
+    def _take_out(self, thread: bytes, old: bytes, values: tuple[bytes, ...]) -> None:
+        left = [value for value in values if value is not old]
+        if left:
+            self._threads[thread] = left[0] if len(left) == 1 else left
+        else:
+            del self._threads[thread]
         self._tally(codec.peek_run(old), old, -1)
         for approval in codec.peek_approval_ids(old):
             self._approvals.pop(approval, None)
-
-    def _take_out(self, thread: bytes, command: bytes) -> bytes | None:
-        runs = self._threads.get(thread)
-        if runs is None:
-            return None
-        if isinstance(runs, bytes):
-            if codec.peek_run(runs).command != command:
-                return None
-            del self._threads[thread]
-            return runs
-        old = runs.pop(command, None)
-        if len(runs) == 1:
-            self._threads[thread] = next(iter(runs.values()))
-        return old
 
     def _tally(self, run: codec.Peek, value: bytes, sign: int) -> None:
         self.unconfirmed += sign * run.unconfirmed
@@ -163,10 +171,19 @@ class Ledger:
 
     def runs(self, thread: bytes) -> tuple[Run, ...]:
         """The thread's remembered runs, decoded, in the order they were published."""
+        recent = self._recent.get(thread)
+        if recent is not None:
+            return recent
         values = self._values(thread)
         if len(values) < 2:
             return tuple(map(codec.decode_run, values))
         return tuple(sorted(map(codec.decode_run, values), key=lambda run: run.published_at))
+
+    def keep_decoded(self, thread: bytes, runs: tuple[Run, ...]) -> None:
+        """What was just folded, as it was before it was encoded; the oldest is dropped for it."""
+        if len(self._recent) >= _RECENT:
+            del self._recent[next(iter(self._recent))]
+        self._recent[thread] = runs
 
     def parked(self, approval: bytes) -> tuple[Parked, ...]:
         value = self._parked.get(approval)
@@ -207,4 +224,4 @@ class Ledger:
         runs = self._threads.get(thread)
         if runs is None:
             return ()
-        return (runs,) if isinstance(runs, bytes) else tuple(runs.values())
+        return (runs,) if isinstance(runs, bytes) else tuple(runs)

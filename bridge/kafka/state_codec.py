@@ -27,7 +27,7 @@ CARRY_PREFIX: Final = b"carry/"
 POSITION_PREFIX: Final = b"position/"
 META_KEY: Final = b"meta"
 
-RUN_PEEK: Final = struct.Struct(">qqI?16s16s")
+RUN_PEEK: Final = struct.Struct(">qqI?")
 """At HEADER_SIZE of a run: the fields of `Peek`, NO_TIMER where time alone changes nothing."""
 
 PARKED_PEEK: Final = struct.Struct(">qI")
@@ -65,8 +65,6 @@ class Peek(NamedTuple):
     since: Millis  # published, or closed where it is closed
     waiting: int  # open interrupts
     unconfirmed: bool  # resumed, and nobody was seen to continue it
-    thread: bytes
-    command: bytes
 
 
 # --- Keys -------------------------------------------------------------------------------------
@@ -134,14 +132,7 @@ def encode_run(run: Run, next_timer: Millis | None) -> bytes:
     timer = NO_TIMER if next_timer is None else next_timer
     unconfirmed = run.outcome == "resumed" and not run.confirmed
     since = run.published_at if run.closed_at is None else run.closed_at
-    peek = RUN_PEEK.pack(
-        timer,
-        since,
-        open_interrupts(run),
-        unconfirmed,
-        thread_digest(run.thread),
-        command_bytes(run),
-    )
+    peek = RUN_PEEK.pack(timer, since, open_interrupts(run), unconfirmed)
     return _RUN.write(run_form(run, peek, approval_ids_of(run)))
 
 
@@ -176,6 +167,12 @@ def peek_approval_ids(value: bytes) -> list[bytes]:
     """The 16-byte approval ids of an encoded run of the present format, in order."""
     size, start = _length_at(value, _IDS_AT)
     return [value[at : at + 16] for at in range(start, start + size, 16)]
+
+
+def peek_first_approval(value: bytes) -> bytes:
+    """The first of them: it tells the runs of a thread apart."""
+    _, start = _length_at(value, _IDS_AT)
+    return value[start : start + 16]
 
 
 def peek_source(value: bytes) -> str:

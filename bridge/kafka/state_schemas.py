@@ -40,7 +40,7 @@ def _fixed(name: str, size: int) -> Schema:
     return {"type": "fixed", "name": name, "size": size}
 
 
-RUN_PEEK_SIZE: Final = 53
+RUN_PEEK_SIZE: Final = 21
 PARKED_PEEK_SIZE: Final = 12
 
 _ACTION = _enum("Action", "restart", "respond")

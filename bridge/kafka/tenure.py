@@ -93,6 +93,7 @@ class Tenure:
         self._hold_until: Millis = 0
         self._oldest_seen: tuple[dict[str, Millis], Millis | None] = ({}, None)
         self._looked_at = 0.0
+        self._lag: dict[str, int] = {}
         self.state: SlotState = "opening"
 
     async def open(self) -> None:
@@ -176,16 +177,15 @@ class Tenure:
         worth = bool(cycle.outgoing or writes) or self._must_write()
         if worth:
             await self._write([*writes, *self._positions()], cycle.outgoing)
+            draft.fold(writes)
         self._count(cycle, polled)
         return worth
 
     async def _write(self, state: StateRecords, outgoing: Sequence[Outgoing] = ()) -> None:
-        """One transaction; memory takes the changes only after it has committed."""
+        """One transaction; memory may take the changes only after it has committed."""
         began = time.monotonic()
         records = [*outgoing, *(Outgoing("state", key, value) for key, value in state)]
         committed = await self._producer.commit(records)
-        for key, value in state:
-            self._ledger.fold(key, value)
         self._committed = dict(self._intake.positions)
         self._committed_at = time.monotonic()
         self._setup.metrics.committed(self._committed_at - began)
@@ -251,6 +251,7 @@ class Tenure:
         for out in cycle.outgoing:
             cycle.counts["produced", self._setup.topics[out.topic]] += 1
         self._setup.metrics.add(cycle.counts)
+        self._setup.metrics.ages(cycle.ages)
 
     async def close(self) -> None:
         """Give the slot up: between transactions orderly, else at once and without a word."""
@@ -278,7 +279,7 @@ class Tenure:
             parked=ledger.parked_count,
             timers=len(ledger.timers),
             timers_held=ledger.timers.overdue(now) if self._holding else 0,
-            lag=self._intake.lag(),
+            lag=self._lag,
         )
 
     def _oldest(self) -> tuple[dict[str, Millis], Millis | None]:

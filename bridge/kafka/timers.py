@@ -40,11 +40,10 @@ class Timers:
 
     def overdue(self, now: int, most: int = 1_000) -> int:
         """How many are due and not taken yet, counted up to `most`."""
-        due, seen, stack = 0, 0, [0]
-        while stack and seen < most:
+        due, stack = 0, [0]
+        while stack and due < most:
             index = stack.pop()
             if index < len(self._heap) and self._heap[index][0] <= now:
                 due += 1
                 stack += (2 * index + 1, 2 * index + 2)
-            seen += 1
         return due

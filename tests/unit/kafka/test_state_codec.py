@@ -111,9 +111,18 @@ def test_a_restore_files_a_run_undecoded(run: Run, timer: int | None) -> None:
     peek = codec.peek_run(value)
     assert peek.due == (codec.NO_TIMER if timer is None else timer)
     assert peek.waiting == codec.open_interrupts(run)
-    assert peek.thread == codec.thread_digest(run.thread)
     assert codec.peek_source(value) == run.thread.source
-    assert codec.peek_approval_ids(value) == [_approval(run, item) for item in run.items]
+    approvals = [_approval(run, item) for item in run.items]
+    assert codec.peek_approval_ids(value) == approvals
+    if approvals:
+        assert codec.peek_first_approval(value) == approvals[0]
+
+
+@given(runs(INT64))
+def test_a_run_key_tells_thread_and_command(run: Run) -> None:
+    """A tombstone has nothing but its key."""
+    named = (codec.thread_digest(run.thread), codec.command_bytes(run))
+    assert codec.read_run_key(codec.run_key(run)) == named
 
 
 def test_many_approval_ids_are_found() -> None:

@@ -1,0 +1,60 @@
+"""Broker time and timers: what the wall clock says never matters."""
+
+from __future__ import annotations
+
+from bridge.kafka.clock import BrokerClock
+from bridge.kafka.timers import Timers
+
+
+class _Monotonic:
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def test_clock_runs_on_between_stamps() -> None:
+    """Two stamps and the time between them on the monotonic clock."""
+    monotonic = _Monotonic()
+    clock = BrokerClock(monotonic)
+    clock.learn(1_000_000)
+    monotonic.seconds += 1.5
+    assert clock.now() == 1_001_500
+    clock.learn(1_002_000)
+    assert clock.now() == 1_002_000
+
+
+def test_clock_never_goes_back() -> None:
+    """A stamp of a broker that is behind must not un-expire anything."""
+    monotonic = _Monotonic()
+    clock = BrokerClock(monotonic)
+    clock.learn(1_000_000)
+    monotonic.seconds += 10
+    clock.learn(1_000_001)
+    assert clock.now() == 1_010_000
+
+
+def test_skew_is_the_wall_clock_ahead_of_the_broker() -> None:
+    """Two hours off are two hours in the metric, and nowhere else."""
+    clock = BrokerClock(_Monotonic())
+    clock.learn(1_000_000)
+    assert clock.skew_seconds(1_000 + 7_200) == 7_200
+
+
+def test_timers_come_up_in_order_and_only_when_due() -> None:
+    """The heap gives the earliest first and keeps what is still to come."""
+    timers = Timers()
+    timers.fill([(30, b"c"), (10, b"a")])
+    timers.add(20, b"b")
+    assert timers.next_at() == 10
+    assert [timers.due(20), timers.due(20), timers.due(20)] == [(10, b"a"), (20, b"b"), None]
+    assert len(timers) == 1
+
+
+def test_overdue_counts_what_is_due_and_still_there() -> None:
+    """The figure for timers held after a takeover; bounded, whatever the size of the heap."""
+    timers = Timers()
+    timers.fill((at, b"k") for at in range(5_000))
+    assert timers.overdue(9) == 10
+    assert timers.overdue(10_000, most=100) == 100
