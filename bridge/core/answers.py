@@ -52,16 +52,16 @@ class Case:
 
 def answered(thread: Thread, answer: Answer, now: Millis, rules: Rules) -> Decision:
     """One verdict, or the answer is parked because its question is not known yet."""
-    if run_of(thread, answer) is None:
-        return _park(thread, answer, now, rules)
-    return judge(thread, answer, now, rules)
-
-
-def judge(thread: Thread, answer: Answer, now: Millis, rules: Rules) -> Decision:
-    """The verdict on an answer to a run of this thread, and what follows from it."""
     run = run_of(thread, answer)
-    index = None if run is None else index_of(run, answer)
-    if run is None or index is None:
+    if run is None:
+        return _park(thread, answer, now, rules)
+    return judge(thread, run, answer, now, rules)
+
+
+def judge(thread: Thread, run: Run, answer: Answer, now: Millis, rules: Rules) -> Decision:
+    """The verdict on an answer to a run of this thread, and what follows from it."""
+    index = index_of(run, answer)
+    if index is None:
         return Decision(thread, (unknown(answer, now),))
     case = _case(answer, run, index, now, rules)
     for verdict, holds in CHECKS:
@@ -132,11 +132,14 @@ def _too_large(case: Case) -> Found:
     limits = case.rules.limits
     if added > limits.payload_bytes:
         return True
-    if sizes.state_bytes(case.run) + added > limits.thread_state_bytes:
+    state = sizes.state_bytes(case.run) + added
+    if state > limits.thread_state_bytes:
         return True
-    answers = sizes.answers_bytes(case.run.items) + added
-    body = sizes.body_estimate(case.run, answers)
-    return sizes.command_bytes(case.run, answers, body) > limits.command_bytes
+    # A command holds no more than the state does, twice; only near the bound it is worth counting.
+    if 2 * state <= limits.command_bytes:
+        return False
+    body = sizes.body_estimate(case.run, added)
+    return sizes.command_bytes(case.run, body, added) > limits.command_bytes
 
 
 def _breaks_the_schema(case: Case) -> Found:

@@ -32,7 +32,10 @@ CompletedBy = Literal["answers", "expiry", "mixed"]
 
 def is_complete(items: Sequence[Item]) -> bool:
     """Whether every interrupt was answered, cancelled or has expired."""
-    return all(item.status != "pending" for item in items)
+    for item in items:  # noqa: SIM110 (a generator here costs as much as all the rest)
+        if item.status == "pending":
+            return False
+    return True
 
 
 def entry_status(item: Item) -> AnswerStatus:
@@ -53,7 +56,7 @@ def resume(
     `items` are the run's, none pending; those that are still the run's own objects have not
     changed in this decision and get their revision here.
     """
-    if any(map(_needs_refusal, items)):
+    if any([_needs_refusal(item) for item in items]):
         return "no_refusal_configured"
     full = with_outcome(run, _next_revisions(run, items), "resumed", now)
     native = _fitting(full, carry, rules)
@@ -94,7 +97,7 @@ def settle(
 
 def completed_by(items: Sequence[Item]) -> CompletedBy:
     """Who settled the interrupts: people (cancelling counts), the clock, or both."""
-    expired = sum(1 for item in items if item.status == "expired")
+    expired = len([item for item in items if item.status == "expired"])
     if not expired:
         return "answers"
     return "expiry" if expired == len(items) else "mixed"
@@ -102,14 +105,12 @@ def completed_by(items: Sequence[Item]) -> CompletedBy:
 
 def deliver_by(items: Sequence[Item]) -> Millis | None:
     """The earliest expiry among resolved entries: afterwards the agent may refuse them."""
-    return min(
-        (
-            item.expires_at
-            for item in items
-            if item.expires_at is not None and entry_status(item) == "resolved"
-        ),
-        default=None,
-    )
+    deadlines = [
+        item.expires_at
+        for item in items
+        if item.expires_at is not None and entry_status(item) == "resolved"
+    ]
+    return min(deadlines, default=None)
 
 
 def _needs_refusal(item: Item) -> bool:
@@ -146,5 +147,4 @@ _OMITTED = "continuity_omitted"
 
 
 def _fits(run: Run, native: Native, rules: Rules) -> bool:
-    size = sizes.command_bytes(run, sizes.answers_bytes(run.items), len(native.body))
-    return size <= rules.limits.command_bytes
+    return sizes.command_bytes(run, len(native.body)) <= rules.limits.command_bytes

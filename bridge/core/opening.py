@@ -139,7 +139,7 @@ def _with_early_answers(
     early = [parked for parked in thread.parked if parked.approval_id in ids]
     thread = Thread(thread.runs, _without(thread.parked, ids), thread.carry)
     for parked in early:
-        decision = answers.judge(thread, parked.answer, now, rules)
+        decision = answers.answered(thread, parked.answer, now, rules)
         thread, effects = decision.thread, (*effects, *decision.effects)
     return Decision(thread, effects)
 

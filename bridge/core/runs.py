@@ -38,8 +38,8 @@ def resume_run_id(run: Run) -> str:
 
 def put(thread: Thread, old: Run, new: Run | None) -> Thread:
     """The thread with one run exchanged, or taken out."""
-    kept = (new if run is old else run for run in thread.runs)
-    return Thread(tuple(run for run in kept if run is not None), thread.parked, thread.carry)
+    runs = [new if run is old else run for run in thread.runs]
+    return Thread(tuple([run for run in runs if run is not None]), thread.parked, thread.carry)
 
 
 def with_items(run: Run, items: Sequence[Item]) -> Run:
@@ -119,7 +119,7 @@ def revised(item: Item, closed_reason: ClosedReason | None = None, flag: str | N
 
 def publish_all(run: Run) -> tuple[Publish, ...]:
     """Every approval of the run, in the order of the run."""
-    return tuple(Publish(run, index) for index in range(len(run.items)))
+    return tuple([Publish(run, index) for index in range(len(run.items))])
 
 
 def publish_changed(before: Run, after: Run) -> tuple[Publish, ...]:
@@ -132,7 +132,7 @@ def open_count(run: Run) -> int:
     """How many of the run's interrupts still wait for an answer."""
     if run.outcome is not None:
         return 0
-    return sum(1 for item in run.items if item.status == "pending")
+    return len([item for item in run.items if item.status == "pending"])
 
 
 def run_of(thread: Thread, named: Answer | Operation) -> Run | None:

@@ -5,65 +5,64 @@ Counts free JSON and texts exactly and everything else by an allowance; never en
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from bridge.core.model import AcceptedAnswer, Answer, Item, Question, Run
+from bridge.core.model import AcceptedAnswer, Answer, Question, Run
 
 # Ids, instants, names and framing of one item, in state and in JSON with long member names.
 _ITEM = 512
 _RUN = 1_024
 
 
-def answer_bytes(answer: Answer | AcceptedAnswer | None) -> int:
+def answer_bytes(answer: Answer | AcceptedAnswer) -> int:
     """The free JSON of an answer."""
-    if answer is None:
-        return 0
-    return (
-        len(answer.payload or b"") + len(answer.metadata or b"") + len(answer.revised_input or b"")
-    )
+    size = 0
+    for text in (answer.payload, answer.metadata, answer.revised_input):
+        if text is not None:
+            size += len(text)
+    return size
 
 
 def state_bytes(run: Run) -> int:
     """The state record of an open run."""
-    items = sum(_question_bytes(i.question) + answer_bytes(i.answer) for i in run.items)
-    return _RUN + len(run.native or b"") + items + _ITEM * len(run.items)
+    size = _RUN + len(run.native or b"")
+    for item in run.items:
+        size += _ITEM + _question_bytes(item.question)
+        if item.answer is not None:
+            size += answer_bytes(item.answer)
+    return size
 
 
-def command_bytes(run: Run, answers: int, body: int) -> int:
-    """A resume command: entries with `answers` bytes of free JSON, and a body of `body` bytes."""
-    return _RUN + answers + body + _entries_bytes(run.items)
+def command_bytes(run: Run, body: int, added: int = 0) -> int:
+    """A resume command with a body of so many bytes, and `added` bytes of one more answer."""
+    size = _RUN + added + body
+    for item in run.items:
+        size += _ITEM + _utf8(item.question.interrupt_id)
+        if item.answer is not None:
+            size += answer_bytes(item.answer)
+    return size
 
 
-def answers_bytes(items: Sequence[Item]) -> int:
-    """The free JSON of all accepted answers."""
-    return sum(answer_bytes(item.answer) for item in items)
-
-
-def body_estimate(run: Run, answers: int) -> int:
-    """A body before it is built: it repeats the answers and what the protocol wants back."""
+def body_estimate(run: Run, added: int) -> int:
+    """A body before it is built: it repeats the entries and what the protocol wants back."""
     native = sum(len(item.question.native or b"") for item in run.items)
-    return len(run.native or b"") + native + answers + _entries_bytes(run.items)
-
-
-def _entries_bytes(items: Sequence[Item]) -> int:
-    return sum(_text(item.question.interrupt_id) for item in items) + _ITEM * len(items)
+    return len(run.native or b"") + native + command_bytes(run, 0, added)
 
 
 def _question_bytes(question: Question) -> int:
-    return (
-        _text(question.interrupt_id)
-        + _text(question.message)
-        + _text(question.reason)
-        + _text(question.tool_call_id)
-        + _text(question.expires_at_raw)
-        + _text(question.authorize_at)
-        + len(question.response_schema or b"")
-        + len(question.metadata or b"")
-        + len(question.native or b"")
-    )
+    size = _utf8(question.interrupt_id)
+    for text in (
+        question.message,
+        question.reason,
+        question.tool_call_id,
+        question.expires_at_raw,
+        question.authorize_at,
+    ):
+        if text is not None:
+            size += _utf8(text)
+    for slice_ in (question.response_schema, question.metadata, question.native):
+        if slice_ is not None:
+            size += len(slice_)
+    return size
 
 
-def _text(text: str | None) -> int:
-    if text is None:
-        return 0
+def _utf8(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
