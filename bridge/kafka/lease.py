@@ -13,12 +13,12 @@ from aiokafka.errors import CommitFailedError, ConsumerStoppedError
 from aiokafka.structs import TopicPartition
 
 from bridge.kafka.clients import (
-    LEASE_CONSUMER,
     REQUEST_TIMEOUT,
     SESSION_MS,
     START_DEADLINE,
     ClientSettings,
     kill,
+    lease_consumer,
     make_consumer,
     start_consumer,
     stop_consumer,
@@ -49,8 +49,7 @@ class Lease:
         self.changed = asyncio.Event()
         self.failure: Exception | None = None
         self._topic = topic
-        role = {**LEASE_CONSUMER, "session_timeout_ms": session_ms}
-        self._consumer = make_consumer(client, role, group_id=group_id)
+        self._consumer = make_consumer(client, lease_consumer(session_ms), group_id=group_id)
         self._notes = _Notes(self)
         self._poller: asyncio.Task[None] | None = None
 
@@ -92,8 +91,10 @@ class Lease:
         await self._end_polling()
 
     async def kill(self) -> None:
-        """End tasks and connections without a word to the group; the session has to time out."""
-        self.assigned = frozenset()
+        """End tasks and connections without a word to the group; the session has to time out.
+
+        `assigned` stays as it was: until the group has given the slots away they may be served.
+        """
         await kill(self._consumer)
         await self._end_polling()
 
