@@ -133,7 +133,7 @@ def recoveries(done: Sequence[Done], progress: Sequence[float], bound: float) ->
     Left out are faults that another one followed within the bound, and those at the end of the
     load, after which there may have been nothing to do.
     """
-    nexts = [later.began for later in done[1:]] + [float("inf")]
+    nexts = [*(later.began for later in done[1:]), float("inf")][: len(done)]
     last = max(progress, default=float("-inf"))
     found = []
     for (fault, _began, ended), following in zip(done, nexts, strict=True):

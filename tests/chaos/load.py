@@ -253,6 +253,8 @@ class _Load:
 
     async def _send(self, kind: str, topic: str, key: bytes | None, value: bytes | None) -> None:
         self._report.sent[kind] += 1
+        if key is None and value is None:
+            key = b""  # this client refuses a record without both; others are tried elsewhere
         try:
             await self._producer.send_and_wait(topic, value, key)
         except KafkaError:
