@@ -52,7 +52,6 @@ PRODUCER: Final[ClientSettings] = {
     "metadata_max_age_ms": _METADATA_MAX_AGE_MS,
     "request_timeout_ms": int(REQUEST_TIMEOUT * 1000),
     "retry_backoff_ms": _RETRY_BACKOFF_MS,
-    "transaction_timeout_ms": int(TRANSACTION_TIMEOUT * 1000),
 }
 
 # R14: reset "none" everywhere. "earliest" would replay and "latest" would skip, both silently.
@@ -86,22 +85,41 @@ WATERMARK_CONSUMER: Final[ClientSettings] = {**_CONSUMER, "isolation_level": "re
 # (group.min.session.timeout.ms): what a killed worker's slots wait for.
 SESSION_MS: Final = 6_000
 
-# Six heartbeats make a session; a rebalance waits for members that restore or settle, five times
-# the session. Two assignors at once could not agree while workers of two releases run.
-LEASE_CONSUMER: Final[ClientSettings] = {
-    **_CONSUMER,
-    "isolation_level": "read_committed",
-    "heartbeat_interval_ms": 1_000,
-    "session_timeout_ms": SESSION_MS,
-    "rebalance_timeout_ms": 30_000,
-    "partition_assignment_strategy": (RoundRobinPartitionAssignor,),
-}
+_HEARTBEAT_MS: Final = 1_000
+_REBALANCE_MS: Final = 30_000
 
 
-def make_producer(client: ClientSettings, transactional_id: str) -> AIOKafkaProducer:
-    """A transactional producer, not started. Single use: after any failure it must be killed."""
+def lease_consumer(session_ms: int = SESSION_MS) -> ClientSettings:
+    """The role of a worker's seat in the group; the broker bounds the session, 6 s to 5 min.
+
+    Six heartbeats at least make a session, and none is later than a second: by it a worker learns
+    of a rebalance. A rebalance waits five of the least sessions for members that are busy, and
+    never less than one session, or it would drop who is still believed alive. Two assignors at
+    once could not agree while workers of two releases run.
+    """
+    return {
+        **_CONSUMER,
+        "isolation_level": "read_committed",
+        "heartbeat_interval_ms": min(_HEARTBEAT_MS, session_ms // 6),
+        "session_timeout_ms": session_ms,
+        "rebalance_timeout_ms": max(_REBALANCE_MS, session_ms),
+        "partition_assignment_strategy": (RoundRobinPartitionAssignor,),
+    }
+
+
+def make_producer(
+    client: ClientSettings, transactional_id: str, transaction_timeout: float = TRANSACTION_TIMEOUT
+) -> AIOKafkaProducer:
+    """A transactional producer, not started. Single use: after any failure it must be killed.
+
+    `transaction_timeout`: seconds after which the broker aborts a transaction of a dead owner.
+    """
     prepare()
-    return AIOKafkaProducer(**{**client, **PRODUCER}, transactional_id=transactional_id)
+    return AIOKafkaProducer(
+        **{**client, **PRODUCER},
+        transactional_id=transactional_id,
+        transaction_timeout_ms=round(transaction_timeout * 1000),
+    )
 
 
 def make_consumer(

@@ -39,6 +39,7 @@ from bridge.kafka.clients import (
     REQUEST_TIMEOUT,
     START_DEADLINE,
     TRANSACTION_DEADLINE,
+    TRANSACTION_TIMEOUT,
     ClientSettings,
     kill,
     make_producer,
@@ -53,8 +54,8 @@ Life = Literal["new", "ready", "busy", "dead"]
 class Committed:
     """Where the transaction's last state record stands, and when the broker stamped it.
 
-    Both None where it held no state record; the timestamp also where its topic is not stamped
-    with LogAppendTime.
+    Both None where it held no state record or the broker did not say; the timestamp also where
+    the topic is not stamped with LogAppendTime.
     """
 
     offset: int | None
@@ -72,11 +73,14 @@ class SlotProducer:
         topics: Mapping[str, str],
         *,
         deadline: float = TRANSACTION_DEADLINE,
+        timeout: float = TRANSACTION_TIMEOUT,
     ) -> None:
-        """`topics` gives topic names by role; `deadline` (seconds) bounds each transaction."""
+        """`topics` gives topic names by role; `deadline` (seconds) bounds each transaction here,
+        `timeout` on the broker, where it must be longer.
+        """
         self.transactional_id = transactional_id
         self.life: Life = "new"
-        self._producer = make_producer(client, transactional_id)
+        self._producer = make_producer(client, transactional_id, timeout)
         self._slot = slot
         self._topics = {role: topics[role] for role in get_args(Role)}
         self._deadline = deadline
@@ -199,7 +203,8 @@ class SlotProducer:
     def _committed(self, acknowledged: list[tuple[_Batch, RecordMetadata]]) -> Committed:
         state = TopicPartition(self._topics["state"], self._slot)
         for batch, metadata in reversed(acknowledged):
-            if batch.partition == state:
+            # A retry that the broker knew already is acknowledged with offset and time -1
+            if batch.partition == state and metadata.offset >= 0:
                 return Committed(
                     offset=metadata.offset + batch.builder.record_count() - 1,
                     timestamp=metadata.timestamp if metadata.timestamp >= 0 else None,

@@ -14,7 +14,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, ProducerFenced
 
 from bridge.demo.broker import DevBroker
-from bridge.errors import Fenced, OutcomeUnknown, TopicsWrong, TransactionFailed
+from bridge.errors import ClusterError, Fenced, OutcomeUnknown, TopicsWrong, TransactionFailed
 from bridge.kafka.aiokafka_internals import kill_producer
 from bridge.kafka.transaction import Committed, SlotProducer
 from bridge.records.outgoing import Outgoing
@@ -61,6 +61,13 @@ async def test_the_slot_must_have_its_partition(slot: Slot) -> None:
     with pytest.raises(TopicsWrong, match="no partition 1"):
         await producer.start()
     assert producer.life == "dead"
+
+
+async def test_the_broker_is_told_when_to_give_up(slot: Slot) -> None:
+    """The transaction timeout arrives there: a broker refuses one above its own 15 minutes."""
+    with pytest.raises(ClusterError, match="InvalidTransactionTimeout"):
+        async with slot.opened(timeout=16 * 60.0):
+            pass
 
 
 async def test_a_dead_producer_refuses(slot: Slot) -> None:
@@ -130,6 +137,22 @@ async def test_a_deadline_ends_everything_while_the_broker_is_away(
             assert asyncio.all_tasks() == tasks
         finally:
             broker.cont()
+
+
+async def test_a_cancelled_commit_leaves_nothing(slot: Slot, broker: DevBroker) -> None:
+    """A shutdown that cancels in mid-transaction kills the producer before it goes on."""
+    tasks = asyncio.all_tasks()
+    async with slot.opened() as producer:
+        broker.pause()
+        try:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(producer.commit([state(b"a")]), 0.2)
+            assert producer.life == "dead"
+            assert asyncio.all_tasks() == tasks
+        finally:
+            broker.cont()
+    async with slot.opened():
+        assert await slot.visible(slot.state) == []
 
 
 async def test_stop_with_a_time_limit_leaves_tasks_alive(slot: Slot, broker: DevBroker) -> None:
