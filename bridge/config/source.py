@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import AwareDatetime, Field, field_validator, model_validator
 
@@ -39,6 +39,8 @@ class Source(Policy):
     topic: TopicName | None = None
     topics: tuple[TopicName, ...] = Field(default=())
     start_from: Literal["earliest", "latest"] | AwareDatetime = "earliest"
+    options: dict[str, Any] = Field(default={})
+    """The protocol's own settings; which there are, the protocol says."""
 
     @property
     def topic_names(self) -> tuple[str, ...]:
@@ -91,6 +93,11 @@ class Source(Policy):
                 f"unknown protocol; this release reads {', '.join(protocols.PROTOCOLS)}"
             )
         return value
+
+    @model_validator(mode="after")
+    def _known_options(self) -> Self:
+        protocols.PROTOCOLS[self.protocol].configured(self.options)
+        return self
 
     @model_validator(mode="after")
     def _topic_or_topics(self) -> Self:

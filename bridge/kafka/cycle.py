@@ -21,6 +21,7 @@ from bridge.core.model import (
     Effect,
     Forget,
     Input,
+    Interrupted,
     Judged,
     Limits,
     Millis,
@@ -224,10 +225,18 @@ class Cycle:
             if isinstance(event, RunFailed):
                 self.counts["unattributable", source] += 1
             return
-        thread = self._draft.thread(key, event)
+        thread = self._draft.thread(key)
         if not source and thread.runs:
             source = thread.runs[0].thread.source
+        if isinstance(event, Interrupted):
+            event = self._complete(event, thread, record)
+        thread = self._draft.with_early(thread, event)
         self._emit(self._decide(key, thread, event, source), record, source)
+
+    def _complete(self, event: Interrupted, thread: Thread, record: Record) -> Interrupted:
+        protocol = self._desk.sources[record.origin.topic].protocol
+        waiting = next((run for run in thread.runs if run.is_open), None)
+        return protocol.complete(event, waiting, thread.carry)
 
     def _decide(self, key: bytes, thread: Thread, event: Input, source: str) -> Iterable[Effect]:
         room = self._draft.parked_count < self._desk.limits.parked_answers

@@ -52,18 +52,22 @@ class Draft:
         """Whether a run of the thread is remembered."""
         return bool(self._runs[key]) if key in self._runs else self._ledger.knows(key)
 
-    def thread(self, key: bytes, event: Input) -> Thread:
+    def thread(self, key: bytes) -> Thread:
+        """The thread without early answers."""
+        return Thread(self._runs_of(key), (), self._carry_of(key))
+
+    def with_early(self, thread: Thread, event: Input) -> Thread:
         """The thread, with the early answers that concern this input."""
         parked: tuple[Parked, ...] = ()
         for approval in _concerned(event):
             parked += self._parked_under(approval)
-        return Thread(self._runs_of(key), parked, self._carry_of(key))
+        return Thread(thread.runs, parked, thread.carry) if parked else thread
 
     def due(self, key: bytes) -> Thread:
         """What a timer names: a thread, or the early answers under one approval id."""
         if is_parked_timer(key):
             return Thread(parked=self._parked_under(key[1:]))
-        return Thread(self._runs_of(key), (), self._carry_of(key))
+        return self.thread(key)
 
     def settle(self, key: bytes, event: Input, seen: Thread, left: Thread) -> None:
         """Take over what a decision left of what it saw."""

@@ -6,10 +6,11 @@ given one closed run and says what an executor has to send.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from bridge.core.model import Counted, Input, JsonText, Limits, Native, Refusal, Run
+from bridge.core.model import Counted, Input, Interrupted, JsonText, Limits, Native, Refusal, Run
 from bridge.core.record import Record
 
 __all__ = ["AgentProtocol", "Reading", "Record"]
@@ -29,17 +30,31 @@ class Reading:
 
 
 class AgentProtocol(Protocol):
-    """One agent protocol. Both methods are pure; `read` refuses by value and never raises."""
+    """One agent protocol, as one source speaks it. All methods are pure."""
 
     @property
     def name(self) -> str:
         """The word for this protocol in configuration and in every record."""
 
+    def configured(self, options: Mapping[str, object]) -> AgentProtocol:
+        """This protocol with a source's own settings. Raises ValueError for what it cannot use."""
+
     def read(self, record: Record, source: str, limits: Limits) -> Reading:
-        """What one record of a run-finished topic means to the threads of `source`."""
+        """What one record of a run-finished topic means to the threads of `source`.
+
+        Refuses by value and never raises.
+        """
+
+    def complete(self, event: Interrupted, run: Run | None, carry: JsonText | None) -> Interrupted:
+        """The event with what its record left out: what its thread holds decides.
+
+        `run` is the thread's open run, `carry` its kept context. A protocol whose status repeats
+        without its items, or follows an artifact that has them, finds them here.
+        """
 
     def build(self, run: Run, carry: JsonText | None) -> Native:
         """The body that continues `run`, whose items all have their final status and answers.
 
         `carry` is the context this protocol's own `Carry` inputs kept for the thread, if any.
+        What a source's settings contribute has to stand in `run.native` since the run opened.
         """

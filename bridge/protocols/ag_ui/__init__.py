@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from bridge.core.model import JsonText, Limits, Native, Run
+from bridge.core.model import Interrupted, JsonText, Limits, Native, Run
 from bridge.protocols.ag_ui.build import build
 from bridge.protocols.ag_ui.event import NAME
 from bridge.protocols.ag_ui.read import read
@@ -19,8 +20,16 @@ class AgUi:
 
     name: Final = NAME
 
+    def configured(self, options: Mapping[str, object]) -> AgUi:
+        if options:
+            raise ValueError(f"ag-ui has no option {min(options)}")
+        return self
+
     def read(self, record: Record, source: str, limits: Limits) -> Reading:
         return read(record, source, limits)
+
+    def complete(self, event: Interrupted, run: Run | None, carry: JsonText | None) -> Interrupted:
+        return event  # a RUN_FINISHED event says all it has to say
 
     def build(self, run: Run, carry: JsonText | None) -> Native:
         return build(run, carry)
