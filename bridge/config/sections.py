@@ -121,8 +121,9 @@ class Worker(Model):
 
     session_timeout: Annotated[Duration, Field(ge=6 * SECOND, le=5 * MINUTE)] = 6 * SECOND
     """The broker's group.min.session.timeout.ms is 6 s."""
-    transaction_deadline: Duration = 8 * SECOND
-    """Below transaction_timeout: we give up before the broker does."""
+    transaction_deadline: Duration = 9 * SECOND
+    """Above one request's 8 s, so that a lost one is noticed; below transaction_timeout: we give
+    up before the broker does."""
     transaction_timeout: Annotated[Duration, Field(le=15 * MINUTE)] = 15 * SECOND
     """Readers wait behind a dead worker's transaction for this and up to 10 s more."""
     reroute_grace: Duration = 2 * SECOND

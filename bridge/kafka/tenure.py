@@ -18,7 +18,7 @@ from bridge.core.model import Millis, Origin
 from bridge.core.record import Record
 from bridge.errors import SlotsMismatch, SourceNotConfigured
 from bridge.kafka import state_codec as codec
-from bridge.kafka.clients import ClientSettings
+from bridge.kafka.clients import TRANSACTION_DEADLINE, TRANSACTION_TIMEOUT, ClientSettings
 from bridge.kafka.clock import BrokerClock
 from bridge.kafka.cycle import Cycle, Desk
 from bridge.kafka.draft import Draft
@@ -49,7 +49,8 @@ class SlotTimes:
     once.
     """
 
-    transaction_deadline: float = 8.0
+    transaction_deadline: float = TRANSACTION_DEADLINE
+    transaction_timeout: float = TRANSACTION_TIMEOUT
     heartbeat: float = 3_600.0
     reroute_grace: Millis = 2_000
     takeover_grace: Millis = 30_000
@@ -84,6 +85,7 @@ class Tenure:
             desk.slot,
             setup.topics,
             deadline=setup.times.transaction_deadline,
+            timeout=setup.times.transaction_timeout,
         )
         self._intake = Intake(setup.client, setup.inputs, desk.slot, desk.slots)
         self._committed: Positions = {}

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from bridge.config import Config
+from bridge.config import Worker as Times
 from bridge.core.schema import SchemaCache
 from bridge.errors import BridgeError
 from bridge.kafka import topic_admin, topics
@@ -138,7 +139,6 @@ class Worker:
         )
 
     def _setup(self) -> SlotSetup:
-        worker = self._config.worker
         return SlotSetup(
             app_id=self._config.app_id,
             client=self._client,
@@ -146,12 +146,7 @@ class Worker:
             inputs=self._inputs(),
             cycle_max=self._config.limits.cycle_max,
             metrics=self._metrics,
-            times=SlotTimes(
-                transaction_deadline=worker.transaction_deadline / 1000,
-                heartbeat=worker.heartbeat / 1000,
-                reroute_grace=worker.reroute_grace,
-                takeover_grace=worker.takeover_grace,
-            ),
+            times=slot_times(self._config.worker),
         )
 
     def _inputs(self) -> dict[str, StartFrom]:
@@ -217,6 +212,17 @@ class Worker:
         ready = not missing and all(s in ("catching_up", "serving") for s in states.values())
         errors = {n: str(slot.error) for n, slot in self._slots.items() if slot.error is not None}
         return ready, {"slots": states, "errors": errors}
+
+
+def slot_times(times: Times) -> SlotTimes:
+    """What the settings say of a slot's times, in its units."""
+    return SlotTimes(
+        transaction_deadline=times.transaction_deadline / 1000,
+        transaction_timeout=times.transaction_timeout / 1000,
+        heartbeat=times.heartbeat / 1000,
+        reroute_grace=times.reroute_grace,
+        takeover_grace=times.takeover_grace,
+    )
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:
