@@ -223,6 +223,12 @@ SEEDED: list[tuple[str, str, str, Callable[[Records], Records]]] = [
     ),
     (
         "I3",
+        "entries_come_from_answers",
+        "a deadline out of nothing",
+        setting("resume-commands", REFUND, deliver_by="2026-09-21T14:00:00.000Z"),
+    ),
+    (
+        "I3",
         "accepted_means_valid",
         "an invalid payload accepted",
         setting("answer-verdicts", {"verdict": "invalid_payload"}, verdict="accepted"),
@@ -269,6 +275,12 @@ SEEDED: list[tuple[str, str, str, Callable[[Records], Records]]] = [
             origin={"topic": TOPICS["answers"], "partition": 0, "offset": 555, "timestamp": "x"},
         ),
     ),
+    (
+        "I4",
+        "revisions_have_no_gap",
+        "a later revision about another run",
+        setting("approvals", {**REFUND, "revision": 2}, run_id="run-2"),
+    ),
     ("I6", "outputs_have_their_input", "garbage", with_value("answer-verdicts", 0, b"\x00")),
     ("I6", "outputs_stand_at_home", "another slot's output", moved("resume-commands", **REFUND)),
     (
@@ -285,6 +297,12 @@ SEEDED: list[tuple[str, str, str, Callable[[Records], Records]]] = [
     ),
     ("I8", "one_verdict_each", "no verdict", dropping("answer-verdicts", verdict="late")),
     ("I8", "one_verdict_each", "two verdicts", doubling("answer-verdicts", verdict="late")),
+    (
+        "I8",
+        "one_verdict_each",
+        "a verdict on another question",
+        setting("answer-verdicts", {"verdict": "late"}, interrupt_id="int-z"),
+    ),
     (
         "I8",
         "first_accepted_stands",
@@ -314,6 +332,12 @@ SEEDED: list[tuple[str, str, str, Callable[[Records], Records]]] = [
         "accepted_shows_and_is_in_time",
         "accepted, but never shown",
         every("approvals", REFUND, answer_id=None),
+    ),
+    (
+        "I8",
+        "accepted_shows_and_is_in_time",
+        "shown under another name",
+        setting("approvals", {**CLOSING, "interrupt_id": "int-a"}, answered_by="eve"),
     ),
     (
         "I8",

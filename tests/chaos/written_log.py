@@ -247,6 +247,7 @@ class Run:
         return approval
 
     def _command(self) -> bytes:
+        assert self.origin is not None
         entries = [
             {
                 "interrupt_id": asked["id"],
@@ -270,6 +271,7 @@ class Run:
             **{"entries": entries, "completed_by": kinds.get(expired, "mixed")},
             "native": {"method": "run", "body": body},
             "issued_at": instant(self.log.now),
+            "origin": origin_of(self.origin),
         }
         return packed(command)
 

@@ -9,6 +9,11 @@ from bridge.demo.check.log import Violation, text_of
 from bridge.demo.check.schemas import fits
 from bridge.demo.check.story import Life, Output, Story
 
+_VERDICTS = frozenset(
+    {"malformed", "forbidden", "unknown", "duplicate", "late", "stale", "withdrawn", "expired"}
+    | {"out_of_band", "conflict", "too_large", "invalid_payload", "parked_full", "accepted"}
+)
+_IDENTITY = ("source", "scope", "thread_id", "run_id", "interrupt_id")
 _CLOSED_AS = {
     "late": frozenset({"resumed"}),
     "stale": frozenset({"superseded"}),
@@ -27,9 +32,11 @@ def one_verdict_each(story: Story) -> Iterator[Violation]:
         for verdict in verdicts:
             if verdict.body.get("answer_id") not in _ids_of(given):
                 yield Violation("I8", "a verdict under another answer id", (text_of(place),))
-            named = verdict.body.get("approval_id")
-            if given.sound and given.is_answer and named != given.approval_id:
+            if not _on_its_question(story, given, verdict):
                 yield Violation("I8", "a verdict on another question", (text_of(place),))
+            decided = verdict.at("decided_at")
+            if decided is None or decided < given.record.timestamp - story.setup.clock_slack_ms:
+                yield Violation("I8", "a verdict before its answer", (text_of(place),))
 
 
 def shape_is_judged_rightly(story: Story) -> Iterator[Violation]:
@@ -77,6 +84,7 @@ def accepted_shows_and_is_in_time(story: Story) -> Iterator[Violation]:
             if not story.setup.compacted:
                 yield Violation("I8", "an answer accepted for no question", (approval_id,))
             continue
+        yield from _shown_as_given(story, approval_id, life)
         shown = {revision.body.get("answer_id") for revision in life.revisions}
         for verdict in verdicts:
             if verdict.body.get("answer_id") not in shown:
@@ -89,6 +97,8 @@ def refusals_have_their_cause(story: Story) -> Iterator[Violation]:
     """I8: unknown, late, stale, withdrawn and expired are said of questions that are so."""
     for given, verdict in _judged(story):
         said = str(verdict.body.get("verdict"))
+        if said not in _VERDICTS:
+            yield Violation("I8", f"no such verdict: {said}", (text_of(given.record.place),))
         life = story.latest(given.approval_id)
         place = text_of(given.record.place)
         if said == "unknown" and life is not None and not life.forgotten:
@@ -105,6 +115,18 @@ def _judged(story: Story) -> Iterator[tuple[Given, Output]]:
     for place, given in story.given.items():
         for verdict in story.verdicts_of.get(place, []):
             yield given, verdict
+
+
+def _on_its_question(story: Story, given: Given, verdict: Output) -> bool:
+    """Whether all names in the verdict are those of the question that was answered."""
+    if not (given.sound and given.is_answer):
+        return True
+    life = story.latest(given.approval_id)
+    asked = life.last.body if life else {**verdict.body, **given.body}
+    named = {name: verdict.body[name] for name in _IDENTITY if name in verdict.body}
+    return verdict.body.get("approval_id") == given.approval_id and all(
+        (asked.get(name) or "") == value for name, value in named.items()
+    )
 
 
 def _ids_of(given: Given) -> set[str]:
@@ -149,6 +171,16 @@ def _in_time(story: Story, verdict: Output, life: Life) -> Iterator[Violation]:
     closed_at = closed[0].at("closed_at") if closed else None
     if closed_at is not None and decided > closed_at:
         yield Violation("I10", "an answer was accepted after closing", (approval_id,))
+
+
+def _shown_as_given(story: Story, approval_id: str, life: Life) -> Iterator[Violation]:
+    """The approval says who answered and when, as the answer record has it."""
+    for given in story.accepted(approval_id)[-1:]:
+        wanted = (given.answer_id, given.body.get("answered_by"), given.record.timestamp)
+        body = life.last.body
+        shown = (body.get("answer_id"), body.get("answered_by"), life.last.at("answered_at"))
+        if shown[0] is not None and shown != wanted:
+            yield Violation("I8", "an approval shows another answer", (approval_id,))
 
 
 def _answered_without_answer(story: Story) -> Iterator[Violation]:

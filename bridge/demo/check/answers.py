@@ -14,11 +14,14 @@ from bridge.demo.check.ids import make_id
 from bridge.demo.check.log import LogRecord, text_of
 
 _IDENTITY = ("source", "thread_id", "run_id", "interrupt_id")
-_TEXTS = frozenset(
-    {"approval_id", "source", "scope", "thread_id", "run_id", "interrupt_id"}
-    | {"answer_id", "answered_by", "comment", "op", "reason", "by"}
-)
-_FREE = frozenset({"payload", "metadata", "revised_input", "answered_at", "action", "status"})
+_NAMES = frozenset({"approval_id", "scope", *_IDENTITY})
+_ANSWER = _NAMES | {
+    *("status", "payload", "metadata", "answer_id", "answered_by", "answered_at"),
+    *("comment", "action", "revised_input"),
+}
+_OPERATION = (_NAMES - {"interrupt_id"}) | {"op", "reason", "by"}
+_TEXTS = _NAMES | {"answer_id", "answered_by", "comment", "reason", "by"}
+_LEFT_OPEN = frozenset({"action", "answered_at", "revised_input"})  # depend on the protocol
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _STATUSES = {"resolved": "resolved", "cancelled": "cancelled", "abandoned": "cancelled"}
 _OPERATIONS = frozenset({"withdraw", "expire"})
@@ -69,17 +72,12 @@ def read_given(record: LogRecord, max_depth: int, max_bytes: int) -> Given:
         return Given(record, False, {})
     if not isinstance(body, dict):
         return Given(record, False, {})
-    named = body.get("approval_id")
-    computed = _computed(body)
-    sound = _sound(record, body)
-    contradicts = bool(named and computed and named != computed)
-    half = computed is None and any(body.get(name) is not None for name in _IDENTITY)
-    nameless = (half or (named is None and computed is None)) and record.role == "answers"
-    if contradicts or nameless:
-        return Given(record, False, body)
+    named, computed = body.get("approval_id"), _computed(body)
     approval_id = named if _is_text(named) else computed
-    sound = sound and _ID.fullmatch(approval_id or "") is not None
-    return Given(record, True if sound else None, body, approval_id)
+    if _malformed(record, body, computed):
+        return Given(record, False, body, approval_id)
+    left_open = _LEFT_OPEN & set(body) or not isinstance(body.get("metadata") or {}, dict)
+    return Given(record, None if left_open or approval_id is None else True, body, approval_id)
 
 
 def _computed(body: dict[str, Any]) -> str | None:
@@ -89,19 +87,20 @@ def _computed(body: dict[str, Any]) -> str | None:
     return make_id("approval", source, body.get("scope") or "", thread, run, interrupt)
 
 
-def _sound(record: LogRecord, body: dict[str, Any]) -> bool:
-    """Known members only, texts where texts belong, a status or an operation that exists."""
-    if not set(body) <= _TEXTS | _FREE:
-        return False
-    if not all(_is_text(body[name]) for name in _TEXTS & set(body)):
-        return False
-    if "action" in body or "answered_at" in body or "revised_input" in body:
-        return False  # left open: what they may hold depends on the protocol
-    if not isinstance(body.get("metadata", {}), dict):
-        return False
-    if record.role == "operations":
-        return body.get("op") in _OPERATIONS and bool(body.get("approval_id"))
-    return body.get("status") in _STATUSES
+def _malformed(record: LogRecord, body: dict[str, Any], computed: str | None) -> bool:
+    """Whether a member is unknown or no text, or the question is named by halves or doubly."""
+    answer = record.role == "answers"
+    named = body.get("approval_id")
+    texts = (body[name] for name in _TEXTS & set(body))
+    half = computed is None and any(body.get(name) is not None for name in _IDENTITY)
+    return (
+        not set(body) <= (_ANSWER if answer else _OPERATION)
+        or not all(value is None or _is_text(value) for value in texts)
+        or (body.get("status") not in _STATUSES if answer else body.get("op") not in _OPERATIONS)
+        or (named is not None and _ID.fullmatch(named) is None)
+        or (named is not None and computed is not None and named != computed)
+        or (answer and (half or (named is None and computed is None)))
+    )
 
 
 def _is_text(value: Any) -> bool:

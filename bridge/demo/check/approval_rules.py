@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from bridge.demo.check import ids, text
@@ -24,7 +25,17 @@ _COPIED = {
     "responseSchema": "response_schema",
     "metadata": "metadata",
 }
-_CONSTANT = ("origin", "published_at", "index", "total", "expires_at", "protocol")
+_CONSTANT = (
+    *("approval_id", "kind", "protocol", "source", "scope", "thread_id", "run_id"),
+    *("interrupt_id", "index", "total", "origin", "published_at", "expires_at", "actions"),
+    *_COPIED.values(),
+)
+# Only an answered question can still change, by its own deadline.
+_NEXT = {
+    "pending": {"pending", "answered", "cancelled", "expired", "superseded", "withdrawn"},
+    "answered": {"answered", "expired"},
+    **{status: {status} for status in ("cancelled", "expired", "superseded", "withdrawn")},
+}
 
 
 def every_event_is_accounted_for(story: Story) -> Iterator[Violation]:
@@ -37,7 +48,7 @@ def every_event_is_accounted_for(story: Story) -> Iterator[Violation]:
             elif record.place in story.letters_of:
                 yield from _lawfully_refused(story, record, len(events))
             elif story.settled(record.place):
-                yield from _repeats(story, key, asked, opener)
+                yield from _repeats(story, key, record, asked, opener)
 
 
 def every_approval_was_asked(story: Story) -> Iterator[Violation]:
@@ -62,14 +73,14 @@ def revisions_have_no_gap(story: Story) -> Iterator[Violation]:
     """I4: revisions of one approval count from 1 by 1, each of them once."""
     for approval_id, lives in story.lives.items():
         for life in lives:
-            found = [int(revision.body.get("revision", 0)) for revision in life.revisions]
+            found = [text.integer(r.body.get("revision")) or 0 for r in life.revisions]
             if len(set(found)) != len(found):
                 yield Violation("I4", "a revision appears twice", (approval_id, str(found)))
             elif found != sorted(found):
                 yield Violation("I4", "revisions out of order", (approval_id, str(found)))
             elif not story.setup.compacted and found != list(range(1, len(found) + 1)):
                 yield Violation("I4", "revisions with a gap", (approval_id, str(found)))
-            if _changed(life, _CONSTANT):
+            if _changed(life, _CONSTANT) or _loses_flags(life):
                 yield Violation("I4", "what must stay changed", (approval_id,))
 
 
@@ -82,8 +93,8 @@ def an_end_is_final(story: Story) -> Iterator[Violation]:
                 yield Violation("I10", "a closed run changed its outcome", (approval_id,))
             if ended and life.last.body.get("run_outcome") is None:
                 yield Violation("I10", "a closed run is open again", (approval_id,))
-            if _rises_again(life.statuses):
-                yield Violation("I10", "an expired approval came back", (approval_id,))
+            if not _follows(life.statuses):
+                yield Violation("I10", "a status that cannot follow", (approval_id,))
 
 
 def _opener(story: Story, key: RunKey) -> Place | None:
@@ -117,7 +128,9 @@ def _lawfully_refused(story: Story, record: LogRecord, rivals: int) -> Iterator[
             )
 
 
-def _repeats(story: Story, key: RunKey, asked: Asked, opener: Place | None) -> Iterator[Violation]:
+def _repeats(
+    story: Story, key: RunKey, record: LogRecord, asked: Asked, opener: Place | None
+) -> Iterator[Violation]:
     if opener is None:
         if not story.setup.compacted:
             yield Violation("I4", "an event was neither published nor refused", key)
@@ -125,6 +138,16 @@ def _repeats(story: Story, key: RunKey, asked: Asked, opener: Place | None) -> I
     first = next((reading for record, reading in story.asked[key] if record.place == opener), None)
     if first is not None and not first.same_questions(asked):
         yield Violation("I4", "another content for a run was ignored silently", key)
+    closed_at = _closed_at(story, key)
+    if closed_at is not None and record.timestamp > closed_at + story.setup.clock_slack_ms:
+        yield Violation("I4", "a closed run was asked again and nobody said so", key)
+
+
+def _closed_at(story: Story, key: RunKey) -> int | None:
+    """When the last item of a closed run ended; None while it is open, or was forgotten."""
+    lives = story.runs_by_key[key]
+    over = all(life.last.body.get("run_outcome") and not life.forgotten for life in lives)
+    return max((life.last.at("closed_at") or 0 for life in lives), default=0) if over else None
 
 
 def _shows(
@@ -153,7 +176,11 @@ def _changed(life: Life, names: tuple[str, ...]) -> bool:
     return len(kept) > 1
 
 
-def _rises_again(statuses: list[str]) -> bool:
-    if "expired" not in statuses:
-        return False
-    return any(later in {"pending", "answered"} for later in statuses[statuses.index("expired") :])
+def _loses_flags(life: Life) -> bool:
+    flags = [set(revision.body.get("flags") or []) for revision in life.revisions]
+    return any(not earlier <= later for earlier, later in pairwise(flags))
+
+
+def _follows(statuses: list[str]) -> bool:
+    known = all(status in _NEXT for status in statuses)
+    return known and all(later in _NEXT[earlier] for earlier, later in pairwise(statuses))

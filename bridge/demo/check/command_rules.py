@@ -49,7 +49,8 @@ def entries_come_from_answers(story: Story) -> Iterator[Violation]:
         if story.setup.compacted and any(life.forgotten for life in lives):
             continue
         for command in story.commands_of.get(key, []):
-            entries = command.body.get("entries") or []
+            listed = command.body.get("entries")
+            entries = [e for e in listed if isinstance(e, dict)] if isinstance(listed, list) else []
             asked = [life.last.body.get("interrupt_id") for life in lives]
             if [entry.get("interrupt_id") for entry in entries] != asked:
                 yield Violation("I3", "entries are not the run's interrupts in order", key)
@@ -57,6 +58,7 @@ def entries_come_from_answers(story: Story) -> Iterator[Violation]:
             for entry, life in zip(entries, lives, strict=True):
                 yield from _entry(story, key, entry, life)
             yield from _body(key, command, entries)
+            yield from _frame(key, command, entries, lives)
 
 
 def answers_and_expiry_do_not_mix(story: Story) -> Iterator[Violation]:
@@ -105,6 +107,8 @@ def _entry(story: Story, key: RunKey, entry: dict[str, Any], life: Life) -> Iter
     approval_id = str(approval.get("approval_id"))
     if entry.get("approval_id") != approval_id:
         yield Violation("I3", "an entry names another approval", (*key, approval_id))
+    if entry.get("closed_reason") != approval.get("closed_reason"):
+        yield Violation("I3", "an entry closed for another reason", (approval_id,))
     accepted = story.accepted(approval_id)
     if entry.get("closed_reason") in _UNANSWERED or life.statuses[-1] == "expired":
         if entry.get("status") != "cancelled" or entry.get("payload") is not None:
@@ -138,6 +142,23 @@ def _as_given(
         yield Violation("I3", "metadata are not those given", (approval_id,))
     if fits(approval, payload) is False:
         yield Violation("I3", "a payload breaks the interrupt's schema", (approval_id,))
+
+
+def _frame(
+    key: RunKey, command: Output, entries: Sequence[dict[str, Any]], lives: Sequence[Life]
+) -> Iterator[Violation]:
+    """Whence the command comes, and until when it may be delivered."""
+    first = lives[0].last
+    if command.origin != first.origin or command.body.get("protocol") != first.body.get("protocol"):
+        yield Violation("I3", "a command of another event", key)
+    deadlines = [
+        life.last.at("expires_at")
+        for entry, life in zip(entries, lives, strict=True)
+        if entry.get("status") == "resolved"
+    ]
+    earliest = min((one for one in deadlines if one is not None), default=None)
+    if command.at("deliver_by") != earliest or command.at("issued_at") is None:
+        yield Violation("I3", "a command with wrong times", key)
 
 
 def _body(key: RunKey, command: Output, entries: Sequence[dict[str, Any]]) -> Iterator[Violation]:

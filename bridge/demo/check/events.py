@@ -121,15 +121,12 @@ def _plausible(event: dict[str, Any]) -> bool:
         if name not in {"provider", "model"} and value is not None
     ]
     return (
-        (stamp is None or _is_integer(stamp))
+        (stamp is None or text.integer(stamp) is not None)
         and isinstance(metadata, dict | type(None))
         and isinstance(usage, list | type(None))
-        and all(_is_integer(value) and value[0] != "-" for value in counts)
+        and all((text.integer(value) or 0) >= 0 for value in counts)
+        and all(text.integer(value) is not None for value in counts)
     )
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, text.Number) and value.lstrip("-").isdigit()
 
 
 def _listed(outcome: Any) -> list[dict[str, Any]]:

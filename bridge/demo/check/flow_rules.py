@@ -10,6 +10,7 @@ from bridge.demo.check.events import Asked, Bad
 from bridge.demo.check.log import LogRecord, Violation, text_of
 from bridge.demo.check.story import Story, header_origin
 
+_JUDGED_AT_HOME = frozenset({b"run_conflict", b"run_reused", b"too_old"})
 _ABOUT_A_RUN = frozenset({b"command_too_large", b"no_refusal_configured"})
 
 
@@ -95,9 +96,12 @@ def _good_or_bad(story: Story) -> Iterator[tuple[LogRecord, bool]]:
     for event in story.events:
         if isinstance(event.reading, Bad):
             yield event.record, True
-    for given in story.given.values():
-        if given.sound is not None:
-            yield given.record, not given.sound
+    for place, given in story.given.items():
+        said = {verdict.body.get("verdict") for verdict in story.verdicts_of.get(place, [])}
+        if given.sound is False or "malformed" in said:
+            yield given.record, True
+        elif given.sound:
+            yield given.record, False
 
 
 def _homes(story: Story, slots: int) -> Iterator[tuple[LogRecord, int]]:
@@ -113,8 +117,9 @@ def _homes(story: Story, slots: int) -> Iterator[tuple[LogRecord, int]]:
 
 
 def _refused(story: Story, record: LogRecord) -> bool:
-    """A record can be refused where it stands, before anybody looks for its home."""
-    return record.place in story.letters_of
+    """A record can be refused where it stands, unless its thread had to be known for that."""
+    letters = story.letters_of.get(record.place, [])
+    return any(letter.header("bridge-reason") not in _JUDGED_AT_HOME for letter in letters)
 
 
 def _is_copy(original: LogRecord, letter: LogRecord) -> bool:

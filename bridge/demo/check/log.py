@@ -69,6 +69,9 @@ class Setup:
     compacted: bool = False  # the cleaner may have removed revisions and forgotten runs
     positions: Mapping[tuple[str, int], int] | None = None  # next offset, by topic and partition
     expiry_grace_ms: int = 60_000  # timers may be held this long after a takeover
+    clock_slack_ms: int = (
+        2_000  # producers stamp with their own clock, the bridge with the broker's
+    )
 
 
 def text_of(place: Place) -> str:

@@ -76,6 +76,11 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, list) else value
 
 
+def integer(value: Any) -> int | None:
+    """The value of an integer literal; None for anything else."""
+    return int(value) if isinstance(value, Number) and value.lstrip("-").isdigit() else None
+
+
 def millis(instant: Any) -> int | None:
     """Milliseconds of an RFC 3339 instant as the bridge writes it; None for anything else."""
     if not isinstance(instant, str) or isinstance(instant, Number):
