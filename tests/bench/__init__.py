@@ -1,0 +1,1 @@
+"""Measurements, run by hand: `python -m tests.bench --help`. Nothing here asserts a time."""

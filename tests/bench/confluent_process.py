@@ -1,0 +1,148 @@
+"""A child that does a slot's transactions with confluent-kafka, to compare with.
+
+Mode `bare` writes each input back as one record. Mode `decide` runs our own decoding and decisions
+in the loop and writes the same outputs as a slot. Both write the input positions into the same
+transaction, as records, and keep no other promise: no fence, no deadline, no timers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from confluent_kafka import Consumer, Message, Producer, TopicPartition
+
+from bridge.core.model import Origin
+from bridge.core.record import Record
+from bridge.kafka import state_codec as codec
+from bridge.kafka.cycle import Cycle
+from bridge.kafka.draft import Draft
+from bridge.kafka.ledger import Ledger
+from bridge.records.outgoing import Outgoing
+from tests.bench.child import hear, job, say
+from tests.bench.desk import make_desk
+from tests.bench.usage import own_cpu
+
+Headers = list[tuple[str, str | bytes | None]]
+
+Written = list[tuple[str, bytes | None, bytes | None, Headers]]
+"""Topic, key, value, headers of what a transaction holds."""
+
+Work = Callable[[Sequence[Message]], tuple[Written, int]]
+"""Inputs of one transaction to its records, and how many answers were accepted (-1: not known)."""
+
+
+def _bare(given: dict[str, Any]) -> Work:
+    topic = given["topics"]["approvals"]
+
+    def work(messages: Sequence[Message]) -> tuple[Written, int]:
+        return [(topic, m.key(), m.value(), []) for m in messages], -1
+
+    return work
+
+
+def _decide(given: dict[str, Any]) -> Work:
+    topics = given["topics"]
+    desk = make_desk(topics, given["events"])
+    ledger = Ledger()
+    ledger.restored()
+
+    def work(messages: Sequence[Message]) -> tuple[Written, int]:
+        draft = Draft(ledger)
+        cycle = Cycle(desk, draft, time.time_ns() // 1_000_000)
+        for record in sorted(map(_record, messages), key=lambda r: r.origin.topic not in events):
+            cycle.take(record)
+        writes = list(draft.writes())
+        for key, value in writes:
+            ledger.fold(key, value)
+        records: Iterable[Outgoing] = (
+            *cycle.outgoing,
+            *(Outgoing("state", key, value) for key, value in writes),
+        )
+        written = [(topics[o.topic], o.key, o.value, list(o.headers)) for o in records]
+        return written, cycle.counts["answers", "accepted"]
+
+    events = desk.sources
+    return work
+
+
+def _record(message: Message) -> Record:
+    topic, partition, offset = message.topic(), message.partition(), message.offset()
+    assert topic is not None
+    assert partition is not None
+    assert offset is not None
+    origin = Origin(topic, partition, offset, message.timestamp()[1])
+    # The mix has no headers: nothing to convert
+    return Record(message.value(), message.key(), (), origin)
+
+
+class Loop:
+    """Consume, work, write, commit."""
+
+    def __init__(self, given: dict[str, Any], work: Work) -> None:
+        self._work = work
+        self._batch = given["batch"]
+        self._state = given["topics"]["state"]
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": given["bootstrap"],
+                "group.id": "unused",
+                "enable.auto.commit": False,
+                "isolation.level": "read_committed",
+            }
+        )
+        inputs = (given["events"], given["topics"]["answers"])
+        self._consumer.assign([TopicPartition(topic, 0, 0) for topic in inputs])
+        self._producer = Producer(
+            {
+                "bootstrap.servers": given["bootstrap"],
+                "transactional.id": f"{self._state}-compared",
+                "compression.type": "zstd",
+            }
+        )
+        self._producer.init_transactions(30)
+
+    def run(self, wanted: int) -> int:
+        """Transactions until so many inputs are through; the accepted answers."""
+        accepted = 0
+        while wanted > 0:
+            messages = self._consumer.consume(min(self._batch, wanted), 1.0)
+            if messages:
+                accepted += self._transaction(messages)
+                wanted -= len(messages)
+        return accepted
+
+    def _transaction(self, messages: Sequence[Message]) -> int:
+        for message in messages:
+            if (error := message.error()) is not None:
+                raise RuntimeError(str(error))
+        self._producer.begin_transaction()
+        written, accepted = self._work(messages)
+        for topic, key, value, headers in (*written, *self._positions(messages)):
+            self._producer.produce(topic, value, key, 0, headers=headers)
+        self._producer.commit_transaction(30)
+        return accepted
+
+    def _positions(self, messages: Sequence[Message]) -> Written:
+        last = {message.topic() or "": message.offset() or 0 for message in messages}
+        return [
+            (self._state, codec.position_key(topic, 0), codec.encode_position(offset + 1), [])
+            for topic, offset in last.items()
+        ]
+
+
+def _main() -> None:
+    given = job()
+    loop = Loop(given, {"bare": _bare, "decide": _decide}[given["mode"]](given))
+    say({"ready": True})
+    before = own_cpu()
+    while wanted := hear().get("inputs", 0):
+        accepted = loop.run(wanted)
+        used = own_cpu()
+        say({"cpu": used - before, "inputs": wanted, "accepted": max(accepted, -1)})
+        before = used
+
+
+if __name__ == "__main__":
+    _main()

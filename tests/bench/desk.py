@@ -1,0 +1,17 @@
+"""The same desk for every process that decides: one source, the rules' own defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bridge.core.model import Limits, SourcePolicy
+from bridge.core.schema import SchemaCache
+from bridge.kafka.cycle import Desk, Source
+from bridge.protocols import PROTOCOLS
+from tests.bench import mix
+
+
+def make_desk(topics: Mapping[str, str], events: str) -> Desk:
+    """Slot 0 of 1, reading that topic of events."""
+    source = Source(mix.SOURCE, PROTOCOLS["ag-ui"], SourcePolicy())
+    return Desk(0, 1, {events: source}, topics, Limits(), SchemaCache(1_000))
