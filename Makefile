@@ -56,9 +56,13 @@ chaos: $(READY) ## Run the long fault rounds; seeds are printed
 bench: $(READY) ## Measure, and print figures with command and machine
 	@$(BIN)/python -m tests.bench $(ARGS)
 
-lock: $(READY) ## Resolve pyproject.toml anew into requirements.lock; needs uv
-	@uv pip compile -q --universal --all-extras --group dev --generate-hashes \
-		--no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements.lock
+COMPILE = uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-annotate --no-header
+
+lock: ## Resolve pyproject.toml anew into requirements.lock, and the image's locks; needs uv
+	@$(COMPILE) --all-extras --group dev pyproject.toml -o requirements.lock
+	@$(COMPILE) -c requirements.lock pyproject.toml -o deploy/requirements-runtime.lock
+	@grep -o '^hatchling==[^ ;]*' requirements.lock \
+		| $(COMPILE) -c requirements.lock - -o deploy/requirements-build.lock
 
 clean: ## Remove the virtual environment and all caches of this folder
 	@rm -rf "$(VENV)" build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
