@@ -22,7 +22,14 @@ from aiokafka.errors import KafkaError
 from bridge.demo.check.ids import make_id
 from bridge.demo.check.reader import partitions_of
 from tests.chaos.plan import Cycle, Keying, Reply, cycles
-from tests.chaos.shapes import bad_answer, bad_record, finished, in_future
+from tests.chaos.shapes import (
+    bad_answer,
+    bad_record,
+    finished,
+    in_future,
+    resumed_elsewhere,
+    run_error,
+)
 
 
 @dataclass(slots=True)
@@ -57,16 +64,17 @@ async def run_load(
 ) -> LoadReport:
     """Play `cycles` cycles, `rate` started a second, and give up after `stop_after` seconds.
 
-    A cycle gives up on its run after `patience` seconds without what it waits for.
-    `names` maps at least the roles `answers` and `approvals` to topics. Survives brokers that go
-    away. Returns when every cycle has ended, with nothing of its own left running.
+    A cycle gives up on its run after `patience` seconds without what it waits for. `names` maps at
+    least the roles `answers` and `approvals` to topics; with `operations`, runs are withdrawn and
+    expired too. Survives brokers that go away. Returns when every cycle has ended, with nothing of
+    its own left running.
     """
     report = LoadReport(seed)
     async with (
         _producing(bootstrap) as producer,
         _watching(bootstrap, names["approvals"], report) as board,
     ):
-        load = _Load(producer, board, names["answers"], input_topic, source, report, patience)
+        load = _Load(producer, board, names, input_topic, source, report, patience)
         await load.play(seed, cycles, rate, time.monotonic() + stop_after)
     return report
 
@@ -119,7 +127,7 @@ class _Load:
         self,
         producer: AIOKafkaProducer,
         board: Board,
-        answers: str,
+        names: Mapping[str, str],
         events: str,
         source: str,
         report: LoadReport,
@@ -128,7 +136,8 @@ class _Load:
         self._patience = patience
         self._producer = producer
         self._board = board
-        self._answers = answers
+        self._answers = names["answers"]
+        self._operations = names.get("operations")
         self._events = events
         self._source = source
         self._report = report
@@ -159,6 +168,9 @@ class _Load:
         for index in early:
             await self._answer(cycle, index, "early")
         await self._ask(cycle)
+        if not await self._turn(cycle, deadline):
+            self._report.given_up += 1
+            return
         for index in cycle.order:
             if index not in early and not await self._reply(cycle, index, deadline):
                 self._report.given_up += 1
@@ -183,6 +195,25 @@ class _Load:
         if cycle.conflicting:
             other = value.replace(b'"reason": "', b'"reason": "other-', 1)
             await self._send("conflicting event", self._events, key, other)
+
+    async def _turn(self, cycle: Cycle, deadline: float) -> bool:
+        """What somebody else does to the published run; False if it was not published in time."""
+        if cycle.turn == "none":
+            return True
+        approval_id = self._approval_id(cycle, 0)
+        if not await self._board.until(lambda: approval_id in self._board.latest, deadline):
+            return False
+        key = cycle.thread.encode()
+        if cycle.turn == "resumed elsewhere":
+            value = resumed_elsewhere(cycle.thread, cycle.questions)
+            await self._send(cycle.turn, self._events, key, value)
+        elif cycle.turn == "run error":
+            await self._send(cycle.turn, self._events, key, run_error())
+        elif self._operations is not None:
+            body = {"op": cycle.turn, "approval_id": approval_id, "reason": "load", "by": "load"}
+            value = json.dumps(body).encode()
+            await self._send(cycle.turn, self._operations, _key(cycle.keying, cycle.thread), value)
+        return True
 
     async def _reply(self, cycle: Cycle, index: int, deadline: float) -> bool:
         """Answer one interrupt once it is published; False if it was not in time."""

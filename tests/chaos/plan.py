@@ -28,6 +28,14 @@ MANNERS: dict[Manner, int] = {
     "never": 2,  # left to expire
 }
 _T = TypeVar("_T")
+Turn = Literal["none", "withdraw", "expire", "resumed elsewhere", "run error"]
+TURNS: dict[Turn, int] = {
+    "none": 40,
+    "withdraw": 1,
+    "expire": 1,
+    "resumed elsewhere": 1,
+    "run error": 1,
+}
 Keying = Literal["thread", "none", "foreign"]
 
 
@@ -54,6 +62,7 @@ class Cycle:
     keying: Keying
     repeated: bool  # the producer sends the event twice
     conflicting: bool  # then another one under the same ids
+    turn: Turn  # what somebody else does to the run once it is published
     late: bool  # one more answer when the run is closed
     bad: int  # bad records around it
     follows: Literal["nothing", "a closed run", "an open run"]
@@ -97,6 +106,7 @@ def _cycle(
         keying=_weighted(chance, _KEYINGS),
         repeated=chance.random() < 0.1,
         conflicting=chance.random() < 0.05,
+        turn=_weighted(chance, TURNS),
         late=chance.random() < 0.1,
         bad=chance.choice((0, 0, 0, 0, 1, 2)),
         follows=follows,

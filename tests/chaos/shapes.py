@@ -141,6 +141,20 @@ def finished(
     return json.dumps(event, ensure_ascii=False).encode()
 
 
+def resumed_elsewhere(thread: str, questions: tuple[Question, ...]) -> bytes:
+    """A run that somebody else started to answer all of them."""
+    entries = [{"interruptId": q.interrupt["id"], "status": "cancelled"} for q in questions]
+    run = f"{thread}-elsewhere"
+    given = {"threadId": thread, "runId": run, "messages": [], "resume": entries}
+    event = {"type": "RUN_STARTED", "threadId": thread, "runId": run, "input": given}
+    return json.dumps(event, ensure_ascii=False).encode()
+
+
+def run_error() -> bytes:
+    """The late error of an interrupted run: it names no thread but by its record's key."""
+    return json.dumps({"type": "RUN_ERROR", "message": "connection closed"}).encode()
+
+
 def in_future(seconds: float) -> str:
     """An RFC 3339 instant that far from now."""
     instant = datetime.fromtimestamp(datetime.now(UTC).timestamp() + seconds, UTC)
