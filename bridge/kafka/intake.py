@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -16,7 +16,7 @@ from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import OffsetOutOfRangeError
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
-from bridge.errors import PositionLost
+from bridge.errors import PositionLost, TopicsWrong
 from bridge.kafka.clients import ClientSettings, make_consumer, start_consumer, stop_consumer
 
 StartFrom = Literal["earliest", "latest"] | int
@@ -24,10 +24,10 @@ StartFrom = Literal["earliest", "latest"] | int
 
 Positions = dict[TopicPartition, int]
 
-PartitionsFor = Callable[[str], Awaitable[Collection[int]]]
-"""The partitions of a topic, after a look at the cluster if need be. Raises TopicsWrong."""
+CountPartitions = Callable[[Iterable[str]], Awaitable[Mapping[str, int]]]
+"""How many partitions topics have, after a look at the cluster. Raises TopicsWrong."""
 
-_REFRESH_S: Final = 30.0  # how often new partitions and vanished topics are looked for
+REFRESH_S: Final = 30.0  # how often new partitions and vanished topics are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +42,38 @@ class Intake:
     """Reads the input partitions q of a slot: those with q mod slots == slot."""
 
     def __init__(
-        self, client: ClientSettings, topics: Mapping[str, StartFrom], slot: int, slots: int
+        self,
+        client: ClientSettings,
+        topics: Mapping[str, StartFrom],
+        slot: int,
+        slots: int,
+        refresh_every: float = REFRESH_S,
     ) -> None:
-        """`topics` says for each input topic where its first start reads from."""
+        """`topics` says for each input topic where its first start reads from; `refresh_every`:
+        seconds between two looks at the cluster's topics.
+        """
         self._consumer: AIOKafkaConsumer = make_consumer(client)
         self._topics = topics
         self._slot = slot
         self._slots = slots
+        self._refresh_every = refresh_every
         self._refreshed = time.monotonic()
-        self._partitions_for: PartitionsFor | None = None
+        self._count: CountPartitions | None = None
         self.positions: Positions = {}
         self.partitions: dict[str, int] = {}
 
-    async def open(self, seen: Seen, partitions_for: PartitionsFor) -> None:
-        """Find the partitions, resolve where each starts, and seek. Raises TopicsWrong."""
-        self._partitions_for = partitions_for
+    async def open(self, seen: Seen, count: CountPartitions) -> None:
+        """Find the partitions, resolve where each starts, and seek.
+
+        Raises TopicsWrong, and PositionLost before anything is written or read.
+        """
+        self._count = count
         await start_consumer(self._consumer)
         self.partitions = await self._count_partitions()
-        owned = self._owned()
-        self.positions = {tp: seen.positions[tp] for tp in owned if tp in seen.positions}
-        fresh = [tp for tp in owned if tp not in self.positions]
-        self.positions |= await self._resolve(fresh, seen.partitions)
+        stored = {tp: at for tp, at in seen.positions.items() if tp.topic in self._topics}
+        await self._refuse_lost(stored)
+        fresh = [tp for tp in self._owned() if tp not in stored]
+        self.positions = stored | await self._resolve(fresh, seen.partitions)
         self._assign()
 
     async def poll(self, timeout_ms: int, most: int) -> Sequence[ConsumerRecord]:
@@ -71,9 +82,10 @@ class Intake:
             # R17: never cancelled; the time-out is the client's own
             polled = await self._consumer.getmany(timeout_ms=timeout_ms, max_records=most)
         except OffsetOutOfRangeError as error:
-            raise self._position_lost(error) from error
+            raise self._position_lost(error.args[0]) from error
         for tp, records in polled.items():
             self.positions[tp] = records[-1].offset + 1
+        await self._pass_markers()
         return [record for records in polled.values() for record in records]
 
     async def refresh(self) -> bool:
@@ -81,12 +93,13 @@ class Intake:
 
         Raises TopicsWrong when a topic has vanished (R15: the client itself says nothing).
         """
-        if time.monotonic() - self._refreshed < _REFRESH_S:
+        if time.monotonic() - self._refreshed < self._refresh_every:
             return False
-        self._refreshed = time.monotonic()
         counts = await self._count_partitions()
+        self._refreshed = time.monotonic()
         if counts == self.partitions:
             return False
+        self._refuse_fewer(counts)
         known, self.partitions = self.partitions, counts
         fresh = [tp for tp in self._owned() if tp not in self.positions]
         self.positions |= await self._resolve(fresh, known)
@@ -99,19 +112,18 @@ class Intake:
         return ends
 
     def lag(self) -> dict[str, int]:
-        """Offsets by topic between the positions and the last stable offsets of the last fetch."""
+        """Offsets by topic between the positions and the last stable offsets of the last fetch.
+
+        From memory. Markers on the way count, for nobody can tell before they are read.
+        """
         behind: Counter[str] = Counter()
-        for tp, position in self.positions.items():
-            stable = self._consumer.last_stable_offset(tp)
-            behind[tp.topic] += max(0, (stable or 0) - position)
+        for tp in self._consumer.assignment():
+            behind[tp.topic] += max(0, self._stable(tp) - self.positions[tp])
         return behind
 
-    async def reached(self, ends: Mapping[TopicPartition, int]) -> bool:
-        """Whether everything up to these ends was read; markers have offsets but no record."""
-        for tp, end in ends.items():
-            if self.positions[tp] < end and await self._consumer.position(tp) < end:
-                return False
-        return True
+    def reached(self, ends: Mapping[TopicPartition, int]) -> bool:
+        """Whether everything up to these ends was read."""
+        return all(self.positions[tp] >= end for tp, end in ends.items())
 
     async def close(self) -> None:
         await stop_consumer(self._consumer)
@@ -128,9 +140,46 @@ class Intake:
         for tp, offset in self.positions.items():
             self._consumer.seek(tp, offset)
 
+    async def _pass_markers(self) -> None:
+        """Take positions past markers and aborted records, which have offsets but no record.
+
+        The consumer knows where it stands, so this asks nobody. A position before the marker that
+        ends a quiet topic would show a lag for ever, and be lost once retention empties the log.
+        """
+        for tp, position in self.positions.items():
+            if self._stable(tp) > position:
+                self.positions[tp] = await self._consumer.position(tp)
+
+    def _stable(self, tp: TopicPartition) -> int:
+        """The last stable offset that a fetch has told, 0 before the first."""
+        return self._consumer.last_stable_offset(tp) or 0
+
     async def _count_partitions(self) -> dict[str, int]:
-        assert self._partitions_for is not None
-        return {topic: len(await self._partitions_for(topic)) for topic in self._topics}
+        assert self._count is not None
+        return dict(await self._count(self._topics))
+
+    def _refuse_fewer(self, counts: Mapping[str, int]) -> None:
+        for topic, count in counts.items():
+            if count < self.partitions[topic]:
+                raise TopicsWrong(
+                    f"The topic {topic} had {self.partitions[topic]} partitions and has {count}: "
+                    "it was deleted and made anew. What was not read is lost."
+                )
+
+    async def _refuse_lost(self, stored: Positions) -> None:
+        """Raises PositionLost for positions that no fetch could go on from."""
+        there = [tp for tp in self._owned() if tp in stored]
+        if not stored:
+            return
+        begins: Positions = await self._consumer.beginning_offsets(there)
+        ends: Positions = await self._consumer.end_offsets(there)
+        lost = {
+            tp: at
+            for tp, at in stored.items()
+            if tp not in begins or not begins[tp] <= at <= ends[tp]
+        }
+        if lost:
+            raise self._position_lost(lost)
 
     async def _resolve(
         self, fresh: Sequence[TopicPartition], known: Mapping[str, int]
@@ -154,11 +203,10 @@ class Intake:
         ends: Positions = await self._consumer.end_offsets([tp])
         return ends[tp]
 
-    def _position_lost(self, error: OffsetOutOfRangeError) -> PositionLost:
-        lost = ", ".join(
-            f"{tp.topic}/{tp.partition} at {offset}" for tp, offset in error.args[0].items()
-        )
+    def _position_lost(self, lost: Mapping[TopicPartition, int]) -> PositionLost:
+        where = ", ".join(f"{tp.topic}/{tp.partition} at {at}" for tp, at in sorted(lost.items()))
         return PositionLost(
-            f"The stored position is not retained any more: {lost}. Records may be lost; decide "
-            f"with: interrupt-bridge positions skip --slot {self._slot}"
+            f"The stored position is not retained any more: {where}. Records may be lost. See what "
+            "there is: interrupt-bridge positions show; then go on where the log begins: "
+            f"interrupt-bridge positions skip --slot {self._slot} --to earliest --yes"
         )

@@ -1,7 +1,7 @@
 """A slot of this worker: one tenure after another, until the group gives it to somebody else.
 
 What it shares with other slots cannot fail with them. After any failure it is opened again from
-the log; what opening again would not mend makes it stand still and say so.
+the log; what only people can mend makes it stand still, say so, and look again now and then.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FATAL: Final = (
     SourceNotConfigured,
     StateFormatNewer,
 )
-"""What opening again would not mend: the slot stops and says what to do."""
+"""What somebody has to mend: the slot stops and says what to do."""
 
 _BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 
@@ -58,7 +58,13 @@ class Slot:
         self._tenure: Tenure | None = None
         self._log = logging.LoggerAdapter(log, {"slot": desk.slot})
         self._failures = 0
-        self.error: BridgeError | None = None
+        self._stopped_by: BridgeError | None = None
+
+    @property
+    def error(self) -> BridgeError | None:
+        """What made the slot stand still, until it has caught up again."""
+        serving = self._tenure is not None and self._tenure.state == "serving"
+        return None if serving else self._stopped_by
 
     @property
     def state(self) -> SlotState:
@@ -85,6 +91,8 @@ class Slot:
                 self._failures = 0
                 await tenure.serve(self._stopping)
         finally:
+            if tenure.state == "serving":  # it came past what had stopped it before
+                self._stopped_by = None
             await tenure.close()
 
     async def _unless_stopped(self, opening: Coroutine[Any, Any, None]) -> bool:
@@ -115,10 +123,14 @@ class Slot:
         return self._clock.skew_seconds(time.time())
 
     async def _stand_still(self, error: BridgeError) -> None:
-        """Keep the slot, do nothing, and let readiness and the log say why."""
-        self.error = error
-        self._log.error("slot stopped: %s", error, extra={"code": error.code})
-        await self._stopping.wait()
+        """Keep the slot, do nothing for a while, and let readiness and the log say why.
+
+        The log says it once for each reason, however often the slot looks again.
+        """
+        if str(error) != str(self._stopped_by):
+            self._log.error("slot stopped: %s", error, extra={"code": error.code})
+        self._stopped_by = error
+        await self._pause(self._setup.times.retry)
 
     async def _after(self, error: Exception) -> None:
         """Say what happened; then open again, if we still may, a little later each time."""

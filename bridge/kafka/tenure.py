@@ -22,7 +22,7 @@ from bridge.kafka.clients import TRANSACTION_DEADLINE, TRANSACTION_TIMEOUT, Clie
 from bridge.kafka.clock import BrokerClock
 from bridge.kafka.cycle import Cycle, Desk
 from bridge.kafka.draft import Draft
-from bridge.kafka.intake import Intake, Positions, Seen, StartFrom
+from bridge.kafka.intake import REFRESH_S, Intake, Positions, Seen, StartFrom
 from bridge.kafka.ledger import Ledger
 from bridge.kafka.restore import restore
 from bridge.kafka.transaction import SlotProducer
@@ -46,7 +46,8 @@ class SlotTimes:
 
     `pace` is the least time from cycle to cycle: Kafka answers CONCURRENT_TRANSACTIONS to anything
     faster, and a transaction's cost is shared by what gathers meanwhile. An idle slot answers at
-    once.
+    once. `refresh` is how often new partitions of inputs are looked for, `retry` how often a slot
+    that stands still looks whether somebody has mended what stopped it.
     """
 
     transaction_deadline: float = TRANSACTION_DEADLINE
@@ -55,6 +56,8 @@ class SlotTimes:
     reroute_grace: Millis = 2_000
     takeover_grace: Millis = 30_000
     pace: float = 0.02
+    refresh: float = REFRESH_S
+    retry: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,11 @@ class SlotSetup:
     cycle_max: int
     metrics: Metrics
     times: SlotTimes = field(default_factory=SlotTimes)
+
+
+def takeover_marks(slot: int) -> list[Outgoing]:
+    """R2 for other teams' readers: something after an abort marker on each compacted output."""
+    return [Outgoing("approvals", f"__bridge/slot-{slot}".encode(), None)]
 
 
 class Tenure:
@@ -87,7 +95,9 @@ class Tenure:
             deadline=setup.times.transaction_deadline,
             timeout=setup.times.transaction_timeout,
         )
-        self._intake = Intake(setup.client, setup.inputs, desk.slot, desk.slots)
+        self._intake = Intake(
+            setup.client, setup.inputs, desk.slot, desk.slots, setup.times.refresh
+        )
         self._committed: Positions = {}
         self._committed_at = time.monotonic()
         self._ends: Positions = {}
@@ -95,7 +105,6 @@ class Tenure:
         self._hold_until: Millis = 0
         self._oldest_seen: tuple[dict[str, Millis], Millis | None] = ({}, None)
         self._looked_at = 0.0
-        self._lag: dict[str, int] = {}
         self.state: SlotState = "opening"
 
     async def open(self) -> None:
@@ -104,8 +113,9 @@ class Tenure:
         self.state = "restoring"
         await self._restore()  # 2, 3: to the high watermark that fencing has fixed
         seen = self._seen()
-        await self._intake.open(seen, self._producer.partitions_for)  # 4: stored positions
-        await self._write(self._takeover(), self._marks())  # 5: the takeover record (R2)
+        await self._intake.open(seen, self._producer.partition_counts)  # 4: positions
+        marks = takeover_marks(self._slot)
+        await self._write(self._takeover(), marks)  # 5: the takeover record (R2)
         self._ends = await self._intake.end_offsets()  # 6: from here on, inputs
         self._hold_until = self._clock.now() + self._setup.times.takeover_grace
         self.state = "catching_up"
@@ -147,10 +157,6 @@ class Tenure:
         meta = codec.Meta(self._desk.slots, partitions_seen=dict(self._intake.partitions))
         return [(codec.META_KEY, codec.encode_meta(meta)), *self._positions(everything=True)]
 
-    def _marks(self) -> list[Outgoing]:
-        """R2 for other teams' readers: something after an abort marker on each compacted output."""
-        return [Outgoing("approvals", f"__bridge/slot-{self._slot}".encode(), None)]
-
     # --- Serving ------------------------------------------------------------------------------
 
     async def serve(self, stopping: asyncio.Event) -> None:
@@ -163,7 +169,7 @@ class Tenure:
             if await self._intake.refresh():
                 await self._write(self._takeover())
             if self._holding:
-                await self._end_hold()
+                self._end_hold()
             if worked:
                 await asyncio.sleep(self._setup.times.pace - (time.monotonic() - began))
 
@@ -218,9 +224,9 @@ class Tenure:
                 cycle.fire(entry[1], until)
                 most -= 1
 
-    async def _end_hold(self) -> None:
+    def _end_hold(self) -> None:
         """Timers wait after a takeover for the answers that were on the topics before it."""
-        if self.state == "catching_up" and await self._intake.reached(self._ends):
+        if self.state == "catching_up" and self._intake.reached(self._ends):
             self.state = "serving"
         self._holding = self.state != "serving" or self._clock.now() < self._hold_until
 
@@ -281,7 +287,7 @@ class Tenure:
             parked=ledger.parked_count,
             timers=len(ledger.timers),
             timers_held=ledger.timers.overdue(now) if self._holding else 0,
-            lag=self._lag,
+            lag=self._intake.lag(),
         )
 
     def _oldest(self) -> tuple[dict[str, Millis], Millis | None]:

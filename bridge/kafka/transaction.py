@@ -5,7 +5,8 @@ It keeps no records and retries nothing: after any failure it is dead, and the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, get_args
@@ -136,6 +137,16 @@ class SlotProducer:
                 f"The topic {topic} does not exist. Create it, or run: "
                 "interrupt-bridge topics check"
             ) from error
+
+    async def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
+        """How many partitions topics have, by the newest metadata there is (R15).
+
+        Raises TopicsWrong for one that is not there.
+        """
+        with suppress(TimeoutError):  # the cluster is away: what was known of it has to do
+            async with asyncio.timeout(REQUEST_TIMEOUT):
+                await self._producer.client.force_metadata_update()
+        return {topic: len(await self.partitions_for(topic)) for topic in topics}
 
     async def close(self, within: float = REQUEST_TIMEOUT) -> None:
         """Close the connections between transactions; a producer in any other state is killed."""
