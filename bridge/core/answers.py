@@ -135,8 +135,8 @@ def _too_large(case: Case) -> Found:
     state = sizes.state_bytes(case.run) + added
     if state > limits.thread_state_bytes:
         return True
-    # A command holds no more than the state does, twice; only near the bound it is worth counting.
-    if 2 * state <= limits.command_bytes:
+    # A command holds little more than the state does, twice; counted only near the bound.
+    if 3 * state <= limits.command_bytes:
         return False
     body = sizes.body_estimate(case.run, added)
     return sizes.command_bytes(case.run, body, added) > limits.command_bytes

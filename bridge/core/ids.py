@@ -49,6 +49,7 @@ def home_of_id(any_id: UUID, slots: int) -> int:
 
 
 @lru_cache(maxsize=8_192)
+@lru_cache(maxsize=8_192)
 def make_id(
     kind: IdKind, source: str, scope: str, thread_id: str, run_id: str, interrupt_id: str = ""
 ) -> str:

@@ -59,16 +59,18 @@ def _failed(run: Run, now: Millis) -> tuple[Run, tuple[Effect, ...]]:
 
 
 def _resumed_by(thread: Thread, event: MovedOn) -> Run | None:
-    """The resumed run that the event continues: named by our id, or the newest if nothing is."""
-    if event.by_run is None:
-        last = thread.runs[-1] if thread.runs else None
-        named = last is not None and event.run_id in (None, last.run_id)
-        fits = named and last is not None and is_after(event.at, event.generation, last)
-        return last if fits and last is not None and last.outcome == "resumed" else None
-    for run in thread.runs:
-        if run.outcome == "resumed" and resume_run_id(run) == event.by_run:
-            return run
-    return None
+    """The resumed run that the event continues: named by our id, else the newest one.
+
+    Without a name it can only be that one where no run is open that it could close instead.
+    """
+    if event.by_run is not None:
+        named = (r for r in thread.runs if r.outcome == "resumed")
+        return next((r for r in named if resume_run_id(r) == event.by_run), None)
+    if not thread.runs or any(run.outcome is None for run in thread.runs):
+        return None
+    last = thread.runs[-1]
+    is_meant = event.run_id in (None, last.run_id) and last.outcome == "resumed"
+    return last if is_meant and is_after(event.at, event.generation, last) else None
 
 
 def _confirmed(thread: Thread, run: Run) -> Decision:

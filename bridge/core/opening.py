@@ -15,6 +15,7 @@ from bridge.core.model import (
     Millis,
     Parked,
     Question,
+    Reason,
     Refusal,
     Run,
     Thread,
@@ -37,7 +38,7 @@ def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -
         return _refused(thread, "limit", "the run's state would exceed thread_state_bytes")
     if any(not is_after(event.at, event.generation, other) for other in thread.runs):
         return _late(thread, run, now, rules)
-    thread, effects = _supersede(thread, event, now)
+    thread, effects = _supersede(thread, now)
     thread = Thread((*thread.runs, run), thread.parked, thread.carry)
     return _with_early_answers(thread, run, (*effects, *publish_all(run)), now, rules)
 
@@ -52,8 +53,8 @@ def _again(thread: Thread, run: Run, event: Interrupted) -> Decision:
     return Decision(thread)
 
 
-def _refused(thread: Thread, reason: str, detail: str) -> Decision:
-    return Decision(thread, (DeadLetter(Refusal(reason, detail)),))  # type: ignore[arg-type]
+def _refused(thread: Thread, reason: Reason, detail: str) -> Decision:
+    return Decision(thread, (DeadLetter(Refusal(reason, detail)),))
 
 
 def _refusal(event: Interrupted, now: Millis, rules: Rules) -> Refusal | None:
@@ -109,9 +110,7 @@ def _item(question: Question, now: Millis, rules: Rules) -> Item:
     return Item(question, expires_at=expires_at, flags=flags)
 
 
-def _supersede(
-    thread: Thread, event: Interrupted, now: Millis
-) -> tuple[Thread, tuple[Effect, ...]]:
+def _supersede(thread: Thread, now: Millis) -> tuple[Thread, tuple[Effect, ...]]:
     """Close what is open: the thread goes on from the newer run."""
     effects: tuple[Effect, ...] = ()
     for run in thread.runs:

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from bridge.core.model import AcceptedAnswer, Answer, Question, Run
 
-# Ids, instants, names and framing of one item, in state and in JSON with long member names.
-_ITEM = 512
+# Ids, instants, names of members and framing: of a run, of an item in state, of a command's entry
+# and of the entry's twin in the native body.
 _RUN = 1_024
+_ITEM = 256
+_ENTRY = 320
+_BODY_ENTRY = 128
 
 
 def answer_bytes(answer: Answer | AcceptedAnswer) -> int:
-    """The free JSON of an answer."""
-    size = 0
-    for text in (answer.payload, answer.metadata, answer.revised_input):
-        if text is not None:
-            size += len(text)
+    """The free JSON of an answer and the names in it."""
+    size = _utf8(answer.answered_by or "") + _utf8(answer.answer_id or "")
+    for slice_ in (answer.payload, answer.metadata, answer.revised_input):
+        if slice_ is not None:
+            size += len(slice_)
     return size
 
 
@@ -33,18 +36,22 @@ def state_bytes(run: Run) -> int:
 
 def command_bytes(run: Run, body: int, added: int = 0) -> int:
     """A resume command with a body of so many bytes, and `added` bytes of one more answer."""
-    size = _RUN + added + body
-    for item in run.items:
-        size += _ITEM + _utf8(item.question.interrupt_id)
-        if item.answer is not None:
-            size += answer_bytes(item.answer)
-    return size
+    return _RUN + body + _entries_bytes(run, _ENTRY) + added
 
 
 def body_estimate(run: Run, added: int) -> int:
     """A body before it is built: it repeats the entries and what the protocol wants back."""
     native = sum(len(item.question.native or b"") for item in run.items)
-    return len(run.native or b"") + native + command_bytes(run, 0, added)
+    return len(run.native or b"") + native + _entries_bytes(run, _BODY_ENTRY) + added
+
+
+def _entries_bytes(run: Run, framing: int) -> int:
+    size = 0
+    for item in run.items:
+        size += framing + _utf8(item.question.interrupt_id)
+        if item.answer is not None:
+            size += answer_bytes(item.answer)
+    return size
 
 
 def _question_bytes(question: Question) -> int:
