@@ -5,19 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from aiokafka import AIOKafkaProducer
-
+from bridge.kafka.clients import make_producer
 from tests.bench.child import hear, job, say
 
 RECORDS = 10
 
 
 async def _write(given: dict[str, Any]) -> None:
-    producer = AIOKafkaProducer(
-        bootstrap_servers=given["bootstrap"],
-        transactional_id=f"{given['topic']}-bare",
-        compression_type="zstd",
-    )
+    # The client with the bridge's own settings: its defaults wait longer between retries
+    producer = make_producer({"bootstrap_servers": given["bootstrap"]}, f"{given['topic']}-bare")
     await producer.start()
     try:
         say({"ready": True})

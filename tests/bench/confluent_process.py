@@ -60,7 +60,7 @@ def _decide(given: dict[str, Any]) -> Work:
             *cycle.outgoing,
             *(Outgoing("state", key, value) for key, value in writes),
         )
-        written = [(topics[o.topic], o.key, o.value, list(o.headers)) for o in records]
+        written: Written = [(topics[o.topic], o.key, o.value, [*o.headers]) for o in records]
         return written, cycle.counts["answers", "accepted"]
 
     events = desk.sources
@@ -99,6 +99,7 @@ class Loop:
                 "bootstrap.servers": given["bootstrap"],
                 "transactional.id": f"{self._state}-compared",
                 "compression.type": "zstd",
+                "log_level": 3,  # a fresh broker's coordinator is still loading: retried
             }
         )
         self._producer.init_transactions(30)

@@ -1,6 +1,6 @@
 """A broker for one figure, and topics for one run in it.
 
-`BRIDGE_BENCH_BOOTSTRAP` names a running cluster instead; figures that need a fresh broker say so.
+`BENCH_BOOTSTRAP` names a running cluster instead; figures that need a fresh broker say so.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Keyed = tuple[bytes, bytes]
 @contextmanager
 def broker(*, fresh: bool = False) -> Iterator[str]:
     """`host:port` of a broker for as long as the block runs."""
-    given = os.environ.get("BRIDGE_BENCH_BOOTSTRAP")
+    given = os.environ.get("BENCH_BOOTSTRAP")
     if given and not fresh:
         yield given
         return
@@ -87,6 +87,7 @@ def load(made: Topics, records: Iterable[tuple[str, Keyed]], partition: int = 0)
             "compression.type": "zstd",
             "acks": "all",
             "enable.idempotence": True,
+            "log_level": 3,
             "queue.buffering.max.messages": 1_000_000,
         }
     )

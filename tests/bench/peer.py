@@ -1,6 +1,6 @@
 """The Kafka Streams application that is compared with: built once, run as a process.
 
-Its sources are no part of this project: `BRIDGE_BENCH_PEER` names the directory with Peer.java,
+Its sources are no part of this project: `BENCH_PEER` names the directory with Peer.java,
 pom.xml and load.py. Nothing is written there; the build goes to a cache directory.
 """
 
@@ -20,9 +20,7 @@ from pathlib import Path
 
 from tests.bench.child import ROOT
 
-DIRECTORY = Path(
-    os.environ.get("BRIDGE_BENCH_PEER", ROOT.parent / "shared" / "peers" / "kafka-streams")
-)
+DIRECTORY = Path(os.environ.get("BENCH_PEER", ROOT.parent / "shared" / "peers" / "kafka-streams"))
 BUILD_S = 600.0
 START_S = 60.0
 COMMIT_MS = 100
@@ -43,10 +41,10 @@ class Peer:
 
 def build() -> Peer:
     """Compile it, or find it compiled from the same sources. Raises PeerMissing."""
-    load = Path(os.environ.get("BRIDGE_BENCH_LOAD", DIRECTORY / "load.py"))
+    load = Path(os.environ.get("BENCH_LOAD", DIRECTORY / "load.py"))
     for needed in (DIRECTORY / "Peer.java", DIRECTORY / "pom.xml", load):
         if not needed.exists():
-            raise PeerMissing(f"{needed.name} is not there: set BRIDGE_BENCH_PEER to its directory")
+            raise PeerMissing(f"{needed.name} is not there: set BENCH_PEER to its directory")
     for command in ("mvn", "javac", "java"):
         if shutil.which(command) is None:
             raise PeerMissing(f"{command} is not installed")

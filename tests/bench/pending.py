@@ -32,6 +32,7 @@ def fill(topics: Topics, count: int, prefix: str = "waiting") -> int:
             "bootstrap.servers": topics.bootstrap,
             "transactional.id": f"{topics['state']}-{prefix}-fill",
             "compression.type": "zstd",
+            "log_level": 3,  # a fresh broker's coordinator is still loading: retried
         }
     )
     producer.init_transactions(30)

@@ -1,6 +1,6 @@
 """A profile of a measured process, for whoever looks for what dominates.
 
-Off unless BRIDGE_BENCH_PROFILE names a file; times under a profiler are no figures.
+Off unless BENCH_PROFILE names a file; times under a profiler are no figures.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ LINES = 40
 
 @contextmanager
 def profiled() -> Iterator[None]:
-    """Profile the block into BRIDGE_BENCH_PROFILE; the last block of a process wins."""
-    path = os.environ.get("BRIDGE_BENCH_PROFILE")
+    """Profile the block into BENCH_PROFILE; the last block of a process wins."""
+    path = os.environ.get("BENCH_PROFILE")
     if not path:
         yield
         return

@@ -60,6 +60,7 @@ def _kill(topics: Topics, victim: Worker, other: Worker) -> float:
             min(at for thread, at in reader.seen.items() if _is_probe_of(slot, thread, probes))
             for slot in held
         ]
+    probes.flush()
     victim.start()
     return max(first) - killed
 
@@ -79,6 +80,10 @@ class _Probes:
         self._topic = topics.events
         self._producer = Producer({"bootstrap.servers": topics.bootstrap, "linger.ms": 0})
         self.sent: set[str] = set()
+
+    def flush(self) -> None:
+        """Wait until the last ones are there."""
+        self._producer.flush(10)
 
     def send(self) -> None:
         """One to each slot."""
