@@ -218,9 +218,9 @@ def _positions(pattern: str) -> int:
             last = groups.pop()
             groups[-1] += last
         elif part[1] is not None:
-            least = min(int(part[1]), _MANY)
-            last *= max(min(int(part[2]), _MANY) if part[2] else least + 1, 1) - 1
-            groups[-1] += last
+            times = min(int(part[2] or part[1]), _MANY) + (part[2] == "")
+            groups[-1] += last * (max(times, 1) - 1)
+            last *= max(times, 1)
         else:
             last = 1
             groups[-1] += last
