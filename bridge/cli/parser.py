@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 from uuid import UUID
 
 from bridge.config import parse_duration
@@ -52,6 +52,7 @@ def build() -> argparse.ArgumentParser:
     _answer(commands)
     _withdraw(commands)
     _trace(commands)
+    _positions(commands)
     _demo(commands)
     return parser
 
@@ -172,8 +173,42 @@ def _trace(commands: Commands) -> None:
     parser.add_argument("--json", action="store_true", help="one record a line, payloads included")
 
 
+def _positions(commands: Commands) -> None:
+    positions = commands.add_parser("positions", help="show where slots read, or move one on")
+    inner = positions.add_subparsers(metavar="COMMAND", required=True)
+    show = _command(
+        inner,
+        "show",
+        "bridge.cli.positions:show",
+        "show every input partition with its stored position, what it holds, and the lag",
+    )
+    show.add_argument("--json", action="store_true", help="one partition a line")
+    skip = _command(
+        inner,
+        "skip",
+        "bridge.cli.positions:skip",
+        "move stored positions of a slot: those that are lost, or the one that is named",
+        "positions skip --slot 3 --to earliest --yes",
+    )
+    skip.add_argument("--slot", type=_number, required=True, metavar="N")
+    skip.add_argument("--topic", metavar="NAME", help="also where its position is not lost")
+    skip.add_argument("--partition", type=_number, metavar="P", help="only this one of the topic")
+    skip.add_argument(
+        "--to", type=_target, required=True, metavar="WHERE", help="earliest, latest or an offset"
+    )
+    skip.add_argument("--yes", action="store_true", help="without it nothing is changed")
+
+
 def _demo(commands: Commands) -> None:
-    parser = commands.add_parser("demo", help="play a story on real topics")
+    parser = commands.add_parser(
+        "demo",
+        help="play a story on real topics",
+        description="Play a story on real topics: agents ask, people answer, a worker is killed. "
+        "Starts a Kafka node and two workers of its own, and stops them. With "
+        "BRIDGE_KAFKA__BOOTSTRAP_SERVERS set it plays on that cluster, on topics of its own.",
+    )
+    parser.add_argument("--interactive", action="store_true", help="you give the answers")
+    parser.add_argument("--keep", action="store_true", help="leave all running until Ctrl-C")
     parser.set_defaults(handler="bridge.cli.demo:run", config=None, verbose=False)
 
 
@@ -201,6 +236,20 @@ def _duration(text: str) -> float:
         return parse_duration(text) / 1_000
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _target(text: str) -> Literal["earliest", "latest"] | int:
+    if text == "earliest" or text == "latest":
+        return text
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError("earliest, latest or an offset")
+    return int(text)
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError("a whole number, 0 or more")
+    return int(text)
 
 
 def _count(text: str) -> int:

@@ -1,0 +1,208 @@
+"""The epilogue: reads the topics back, checks them, and says in figures what happened.
+
+Nothing here trusts what was seen during the story: invariants and outcomes are those of the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bridge.demo.check.checker import Report, check
+from bridge.demo.check.log import LogRecord, Role, Setup
+from bridge.demo.check.outside import Recovery
+from bridge.demo.check.reader import read_topics
+from bridge.demo.scene import TAKEOVER_SECONDS, Ending, Scene
+from bridge.demo.stage import SLOTS, command_line
+
+Outcome = tuple[str, bool]
+_ROLES: tuple[Role, ...] = (
+    "answers",
+    "operations",
+    "reroute",
+    "approvals",
+    "resume-commands",
+    "answer-verdicts",
+    "dead-letters",
+)
+_SERIES = (
+    'interrupt_bridge_slots{state="serving"}',
+    'interrupt_bridge_answers_total{verdict="accepted"}',
+    'interrupt_bridge_expired_total{source="ops-runner"}',
+    "interrupt_bridge_restored_records_total",
+    "interrupt_bridge_resume_unconfirmed",
+)
+"""What a newcomer may want to see of a scrape."""
+
+
+async def tell(scene: Scene, *, keep: bool) -> bool:
+    """Check and sum up; whether all is as it must be. `keep`: then wait until Ctrl-C."""
+    scene.screen.chapter("What the topics say")
+    with scene.screen.busy("reading all topics back …"):
+        records, trace = await asyncio.gather(
+            read_topics(_roles(scene), **scene.stage.client), _trace(scene)
+        )
+    report = check(records, _setup(scene), recoveries=_recoveries(scene))
+    outcomes = list(_outcomes(scene, records))
+    missed = [text for text, happened in outcomes if not happened]
+    for line in _figures(scene, report):
+        scene.screen.say(line)
+    _judge(scene, report, missed, records=len(records), expected=len(outcomes))
+    await _look_further(scene, trace, keep=keep)
+    if keep:
+        await _until_interrupted()
+    return report.ok and not missed
+
+
+def _roles(scene: Scene) -> dict[str, Role]:
+    own: dict[str, Role] = {scene.stage.topics[role]: role for role in _ROLES}
+    inputs: dict[str, Role] = dict.fromkeys(scene.stage.sources.values(), "input")
+    return {**own, **inputs}
+
+
+def _setup(scene: Scene) -> Setup:
+    """Every input was worked on: the story waits for each verdict and each command."""
+    sources = {topic: source for source, topic in scene.stage.sources.items()}
+    return Setup(sources=sources, slots=SLOTS, final=True)
+
+
+def _recoveries(scene: Scene) -> list[Recovery]:
+    crash = scene.crash
+    if crash is None:
+        return []
+    return [Recovery(f"SIGKILL of {crash.victim.name}", crash.at, crash.over, TAKEOVER_SECONDS)]
+
+
+# --- What had to happen -------------------------------------------------------------------------
+
+
+def _outcomes(scene: Scene, records: list[LogRecord]) -> Iterator[Outcome]:
+    """Each expectation of the story, and whether the topics show it."""
+    bodies = list(_bodies(records, "answer-verdicts"))
+    for reply in scene.replies:
+        found = [each["verdict"] for each in bodies if each["answer_id"] == reply.answer_id]
+        said = ", ".join(found) or "no verdict"
+        text = f"answer {reply.answer_id}: {reply.verdict} expected, the topic says {said}"
+        yield text, found == [reply.verdict]
+    commands = list(_bodies(records, "resume-commands"))
+    for ending in scene.endings:
+        yield _ended(ending, commands)
+    runs = {ending.run for ending in scene.endings}
+    yield (
+        f"{len(runs)} resume commands expected, {len(commands)} are there",
+        len(runs) == len(commands),
+    )
+
+
+def _ended(ending: Ending, commands: list[Mapping[str, Any]]) -> Outcome:
+    found = [
+        (each["completed_by"], tuple(entry["status"] for entry in each["entries"]))
+        for each in commands
+        if (each["source"], each["thread_id"], each["run_id"]) == ending.run
+    ]
+    wanted = (ending.completed_by, ending.statuses)
+    text = f"run {ending.run_id} of {ending.agent.name}: {wanted} expected, commands say {found}"
+    return text, found == [wanted]
+
+
+def _bodies(records: list[LogRecord], role: Role) -> Iterator[Mapping[str, Any]]:
+    return (json.loads(each.value) for each in records if each.role == role and each.value)
+
+
+# --- What is said about it ----------------------------------------------------------------------
+
+
+def _figures(scene: Scene, report: Report) -> Iterator[str]:
+    counts = report.figures
+    runs = f"{counts['runs']} ended with {counts['interrupts']} questions"
+    yield f"runs       {runs}: {_listed(report.outcomes)}"
+    yield f"answers    {counts['answers']}: {_listed(report.verdicts)}"
+    yield f"commands   {counts['commands']}, one for each resumed run"
+    if counts["hops"]:
+        yield f"hops       {counts['hops']} answers under other keys went home to their slot first"
+    crash = scene.crash
+    if crash is not None and crash.seconds is not None:
+        slots = " and ".join(map(str, crash.slots))
+        text = f"{crash.seconds:.1f} s from SIGKILL of {crash.victim.name}"
+        yield f"takeover   {text} to the first commit of slots {slots}"
+    latencies = sorted(_latencies(scene))
+    if latencies:
+        middle, most = statistics.median(latencies) * 1_000, latencies[-1] * 1_000
+        yield f"latency    event to visible approval: median {middle:.0f} ms, slowest {most:.0f} ms"
+
+
+def _latencies(scene: Scene) -> Iterator[float]:
+    """From handing the event to the producer until a read_committed consumer has its approvals."""
+    for run, asked in scene.asked_at.items():
+        if run in scene.witness.asked_at:
+            yield scene.witness.asked_at[run] - asked
+
+
+def _judge(scene: Scene, report: Report, missed: list[str], *, records: int, expected: int) -> None:
+    if report.ok:
+        checked = f"an independent checker read {records} records"
+        text = f"all invariants hold: {checked} and found nothing lost, doubled or misplaced"
+        scene.screen.say(text, "good")
+    for violation in report.violations:
+        scene.screen.say(f"invariant broken: {violation}", "bad")
+    for text in missed:
+        scene.screen.say(text, "bad")
+    if not missed:
+        text = f"all {expected} outcomes that had to come about stand on the topics"
+        scene.screen.say(text, "good")
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items())) or "none"
+
+
+# --- How to look further ------------------------------------------------------------------------
+
+
+async def _look_further(scene: Scene, trace: str, *, keep: bool) -> None:
+    say, thread = scene.screen.say, scene.cast.ops.thread_id
+    scene.screen.chapter("How to look further")
+    say(f"interrupt-bridge trace {thread}", "person")
+    say(trace, "quiet")
+    worker = next(worker for worker in scene.stage.workers if worker.running)
+    series = await worker.metrics()
+    say(f"{worker.url}/metrics", "person")
+    for name in _SERIES:
+        say(f"{name} {series.get(name, 0.0):g}", "quiet")
+    if not keep:
+        say("make demo ARGS=--keep leaves all of it running; INTERACTIVE=1 lets you answer")
+        return
+    say("all of it runs until Ctrl-C; try in another terminal:")
+    for command in (f"trace {thread}", "pending", "topics check"):
+        say(f"interrupt-bridge {command} --config {scene.stage.config_file}", "person")
+
+
+async def _trace(scene: Scene) -> str:
+    """What the command prints for the thread whose deadline passed."""
+    words = ["trace", scene.cast.ops.thread_id, "--config", str(scene.stage.config_file)]
+    process = await asyncio.create_subprocess_exec(
+        *command_line(*words),
+        env=dict(scene.stage.environ),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        printed, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return printed.decode(errors="replace")
+
+
+async def _until_interrupted() -> None:
+    """Ctrl-C is how this is meant to end: no interruption of the story."""
+    task = asyncio.current_task()
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        if task is not None:
+            task.uncancel()

@@ -1,0 +1,208 @@
+"""What can be done on the stage, told while it is done: ask, answer, resume, kill a worker.
+
+It also keeps the notes that the epilogue compares with the topics.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bridge.core.ids import make_id
+from bridge.demo.cast import Agent, Cast, Reply
+from bridge.demo.pending_table import Pending, Row
+from bridge.demo.screen import Screen, Tone
+from bridge.demo.stage import Stage
+from bridge.demo.witness import Members, Run, Witness
+from bridge.demo.worker_process import WorkerProcess
+
+VISIBLE_SECONDS = 30.0  # for anything that no takeover holds up
+TAKEOVER_SECONDS = 60.0  # session 6 s, then fencing and restoring on a machine that is busy
+
+_TONES: Mapping[str, Tone] = {"accepted": "good", "duplicate": "plain"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run must end: its command's `completed_by`, and the entries' statuses."""
+
+    agent: Agent
+    run_id: str
+    completed_by: str
+    statuses: tuple[str, ...]
+
+    @property
+    def run(self) -> Run:
+        return (self.agent.name, self.agent.thread_id, self.run_id)
+
+
+@dataclass(slots=True)
+class Crash:
+    """A worker that was killed. Instants in seconds of the monotonic clock."""
+
+    victim: WorkerProcess
+    slots: tuple[int, ...]
+    at: float
+    over: float | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """Until the last of its slots had its first commit elsewhere."""
+        return None if self.over is None else self.over - self.at
+
+
+@dataclass(slots=True)
+class Scene:
+    """The acts, and what they leave to be checked."""
+
+    stage: Stage
+    witness: Witness
+    screen: Screen
+    cast: Cast
+    replies: list[Reply] = field(default_factory=list)
+    endings: list[Ending] = field(default_factory=list)
+    asked_at: dict[Run, float] = field(default_factory=dict)
+    crash: Crash | None = None
+
+    async def pause(self, sentences: float = 1) -> None:
+        """As long as a person needs to read; nothing in a pipe."""
+        await asyncio.sleep(sentences * self.screen.pace)
+
+    async def ask(self, agent: Agent, run_id: str | None = None) -> None:
+        """The agent's run ends with its questions."""
+        run_id = run_id or agent.run_id
+        self.asked_at[agent.name, agent.thread_id, run_id] = time.monotonic()
+        await self._event(agent, agent.asks(run_id))
+
+    async def starts(self, agent: Agent, run_id: str, continues: Members | None = None) -> None:
+        """A run of the agent begins."""
+        await self._event(agent, agent.started(run_id, continues))
+
+    async def is_asked(self, agent: Agent, run_id: str | None = None) -> None:
+        """Wait until others can see the questions."""
+        run = (agent.name, agent.thread_id, run_id or agent.run_id)
+        seen = self.witness.asked_at
+        await self.witness.until(lambda: run in seen, VISIBLE_SECONDS, f"approvals of {run}")
+
+    async def send(self, reply: Reply, run_id: str | None = None) -> None:
+        """Somebody answers; the verdict comes later."""
+        said = json.dumps(reply.payload) if reply.status == "resolved" else "declines"
+        self.screen.say(f"{reply.by} to {question_of(reply)}: {said}", "person")
+        self.replies.append(reply)
+        key = {
+            "thread": reply.agent.thread_id,
+            "approval": approval_id(reply.agent, reply.interrupt, run_id),
+            "none": None,
+        }[reply.key]
+        await self.stage.write(self.stage.topics["answers"], key, reply.record(run_id))
+
+    async def verdict(self, reply: Reply, within: float = VISIBLE_SECONDS) -> Members:
+        """Wait for the verdict on an answer, and tell it."""
+        seen = self.witness.verdicts
+        await self.witness.until(
+            lambda: reply.answer_id in seen, within, f"a verdict on {reply.answer_id}"
+        )
+        found = seen[reply.answer_id]
+        tone = _TONES.get(found["verdict"], "bad")
+        self.screen.say(f"{question_of(reply)}: {verdict_text(found)}", tone)
+        return found
+
+    async def give(self, reply: Reply, run_id: str | None = None, why: str = "") -> Members:
+        """Answer and wait for the verdict; `why` is told after it."""
+        await self.send(reply, run_id)
+        found = await self.verdict(reply)
+        if why:
+            self.screen.say(why, "quiet")
+        await self.pause()
+        return found
+
+    async def resume(self, ending: Ending, within: float = VISIBLE_SECONDS) -> Members:
+        """Wait for the run's command, show its body, and let the agent start from it."""
+        seen, agent = self.witness.commands, ending.agent
+        what = f"the resume command of {agent.name}"
+        await self.witness.until(lambda: ending.run in seen, within, what)
+        self.endings.append(ending)
+        command = seen[ending.run]
+        entries = len(command["entries"])
+        self.screen.say(
+            f"resume command for {agent.name} ({agent.framework}), {entries} of {entries} covered, "
+            f"completed by {command['completed_by']}; the body to send:",
+            "command",
+        )
+        self.screen.say(
+            json_text(command["native"]["body"], "resume", lines=self.screen.pace > 0), "quiet"
+        )
+        await self.starts(agent, command["resume_run_id"], command["native"]["body"])
+        await self.pause()
+        return command
+
+    async def finish(self, ending: Ending, within: float = VISIBLE_SECONDS) -> None:
+        """As `resume`; the agent then ends its work and asks no more."""
+        command = await self.resume(ending, within)
+        await self._event(ending.agent, ending.agent.succeeds(command["resume_run_id"]))
+
+    def kill(self, victim: WorkerProcess) -> Crash:
+        """SIGKILL a worker."""
+        self.crash = Crash(victim, victim.slots, time.monotonic())
+        victim.kill()
+        return self.crash
+
+    async def taken_over(self, crash: Crash) -> None:
+        """Wait until every slot of the killed worker has committed in another's hands."""
+        seen = self.witness.taken_over_at
+        await self.witness.until(
+            lambda: all(seen.get(slot, 0.0) > crash.at for slot in crash.slots),
+            TAKEOVER_SECONDS,
+            f"a takeover of the slots {crash.slots}",
+        )
+        crash.over = max(seen[slot] for slot in crash.slots)
+        await self.stage.settled()
+
+    def pending(self) -> Pending:
+        """What the board shows."""
+        rows = [Row(view, self.witness.answered(view)) for view in self.witness.pending()]
+        return Pending(rows, "; ".join(_duty(worker) for worker in self.stage.workers))
+
+    async def _event(self, agent: Agent, event: bytes) -> None:
+        await self.stage.write(self.stage.sources[agent.name], agent.thread_id, event)
+
+
+def approval_id(agent: Agent, interrupt: int, run_id: str | None = None) -> str:
+    """What anybody can compute who knows the question."""
+    interrupt_id = str(agent.interrupts[interrupt]["id"])
+    run_id = run_id or agent.run_id
+    return str(make_id("approval", agent.name, "", agent.thread_id, run_id, interrupt_id))
+
+
+def question_of(reply: Reply) -> str:
+    """`file-keeper, question 3`; without a number where there is only one."""
+    several = len(reply.agent.interrupts) > 1
+    return f"{reply.agent.name}{f', question {reply.interrupt + 1}' if several else ''}"
+
+
+def verdict_text(found: Members) -> str:
+    """The verdict, what is wrong with the answer, and how much of its run is still open."""
+    still_open = found.get("open")
+    left = f" ({still_open} of the run still open)" if still_open else ""
+    problems = [f"; {each['path'] or '/'}: {each['message']}" for each in found.get("problems", ())]
+    return f"{found['verdict']}{left}{''.join(problems)}"
+
+
+def json_text(body: Members, spread: str, *, lines: bool) -> str:
+    """JSON as it could be sent: on one line for a pipe, the list under `spread` item by item for a
+    person."""
+    if not lines:
+        return json.dumps(body, ensure_ascii=False)
+    head = json.dumps({key: body[key] for key in body if key != spread}, ensure_ascii=False)
+    items = ",\n    ".join(json.dumps(item, ensure_ascii=False) for item in body[spread])
+    return f'{head[:-1]},\n  "{spread}": [\n    {items}\n  ]}}'
+
+
+def _duty(worker: WorkerProcess) -> str:
+    if not worker.running:
+        return f"{worker.name} is gone"
+    slots = ", ".join(map(str, worker.slots))
+    return f"{worker.name} (pid {worker.pid}) serves slots {slots}"

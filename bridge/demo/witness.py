@@ -1,0 +1,115 @@
+"""The witness: follows the bridge's outputs as any other team's consumer would, and notes times.
+
+It reads committed records only; what it has seen is what everybody can see.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from bridge.console.board import ApprovalView, Board
+from bridge.core.record import Record
+from bridge.errors import BridgeError
+from bridge.kafka.clients import ClientSettings
+from bridge.kafka.reader import Reader, reading
+
+Members = Mapping[str, Any]
+Run = tuple[str, str, str]  # source, thread, run
+_POLL_SECONDS = 0.2
+_MARK = "__bridge/slot-"
+
+
+class StoryBroken(BridgeError):
+    """Something that the story waits for did not happen."""
+
+    code = "demo"
+
+
+class Witness:
+    """Everything seen so far. Use `watching`."""
+
+    def __init__(self, topics: Mapping[str, str]) -> None:
+        """`topics`: role to name."""
+        self._roles = {name: role for role, name in topics.items()}
+        self._board = Board()
+        self._changed = asyncio.Condition()
+        self._ending = False
+        self.views: dict[str, ApprovalView] = {}
+        self.verdicts: dict[str, Members] = {}  # by answer id
+        self.commands: dict[Run, Members] = {}
+        self.asked_at: dict[Run, float] = {}  # first approval of a run, monotonic seconds
+        self.taken_over_at: dict[int, float] = {}  # last takeover of a slot, the same clock
+
+    async def follow(self, reader: Reader) -> None:
+        """Take records as they come, until `end`."""
+        while not self._ending:
+            records = await reader.poll(_POLL_SECONDS)
+            for record in records:
+                self.take(record, time.monotonic())
+            async with self._changed:
+                self._changed.notify_all()
+
+    def end(self) -> None:
+        """`follow` returns after its poll; one that is cancelled counts as under way for ever."""
+        self._ending = True
+
+    def take(self, record: Record, at: float) -> None:
+        """Note one record that was seen at that monotonic instant."""
+        role = self._roles[record.origin.topic]
+        if role == "approvals":
+            self._take_approval(record, at)
+        elif record.value is not None:
+            said = json.loads(record.value)
+            if role == "answer-verdicts":
+                self.verdicts[said["answer_id"]] = said
+            else:
+                self.commands[said["source"], said["thread_id"], said["run_id"]] = said
+
+    async def until(self, holds: Callable[[], bool], within: float, what: str) -> None:
+        """Wait for something to be seen. Raises StoryBroken after `within` seconds."""
+        try:
+            async with asyncio.timeout(within), self._changed:
+                await self._changed.wait_for(holds)
+        except TimeoutError:
+            raise StoryBroken(f"waited {within:.0f} s in vain for {what}") from None
+
+    def pending(self) -> list[ApprovalView]:
+        """The open questions, oldest first."""
+        return [shown.view for shown in self._board.pending()]
+
+    def answered(self, view: ApprovalView) -> int:
+        """How many questions of the view's run are answered or closed."""
+        run = (view.source, view.thread_id, view.run_id)
+        return sum(
+            (other.source, other.thread_id, other.run_id) == run and other.status != "pending"
+            for other in self.views.values()
+        )
+
+    def _take_approval(self, record: Record, at: float) -> None:
+        key = (record.key or b"").decode(errors="replace")
+        if record.value is None and key.startswith(_MARK):
+            self.taken_over_at[int(key.removeprefix(_MARK))] = at
+        shown = self._board.take(record)
+        if shown is not None:
+            view = shown.view
+            self.views[view.approval_id] = view
+            self.asked_at.setdefault((view.source, view.thread_id, view.run_id), at)
+
+
+@asynccontextmanager
+async def watching(client: ClientSettings, topics: Mapping[str, str]) -> AsyncIterator[Witness]:
+    """A witness that follows approvals, verdicts and commands from their beginning."""
+    roles = ("approvals", "answer-verdicts", "resume-commands")
+    witness = Witness(topics)
+    async with reading(client, *(topics[role] for role in roles)) as reader:
+        following = asyncio.create_task(witness.follow(reader), name="witness")
+        try:
+            yield witness
+        finally:
+            witness.end()
+            await following
