@@ -45,8 +45,9 @@ def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -
 
 def _again(thread: Thread, run: Run, event: Interrupted) -> Decision:
     """A run id that is remembered: the identical event again is the normal case of a retry."""
-    reused = run.closed_at is not None and event.origin.timestamp > run.closed_at
-    if reused:
+    # A producer's clock may be ahead of the close; only a later record than the first is reuse.
+    written = event.origin.timestamp
+    if run.closed_at is not None and written > max(run.closed_at, run.origin.timestamp):
         return _refused(thread, "run_reused", "the run was closed before this event was written")
     if event.digest != run.digest:
         return _refused(thread, "run_conflict", "the run was published with other interrupts")

@@ -209,3 +209,10 @@ def test_what_a_run_needs_is_fixed_when_it_opens() -> None:
     """A later change of the source's policy does not reach a run that is open."""
     thread = opened("a", rules=rules(run_policy(allowed_answerers=("ann",))))
     assert verdicts(told(thread, [answer("a", answered_by="bob")])) == ["forbidden"]
+
+
+def test_a_producer_whose_clock_is_ahead_is_not_taken_for_reuse() -> None:
+    """The very record that opened the run, read again after its close, is a replay."""
+    ahead = event("a", at=NOW + HOUR)
+    closed = told(Thread(), [ahead, answer("a")]).thread
+    assert decide(closed, ahead, NOW + 1, rules()).effects == ()
