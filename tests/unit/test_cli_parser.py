@@ -58,6 +58,10 @@ def test_no_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None
         ["withdraw", ID],
         ["topics"],
         ["topics", "create", "--partitions", "0"],
+        ["positions"],
+        ["positions", "skip", "--slot", "0"],
+        ["positions", "skip", "--slot", "x", "--to", "earliest"],
+        ["positions", "skip", "--slot", "0", "--to", "somewhere"],
     ],
 )
 def test_usage_errors_exit_with_2(arguments: list[str]) -> None:
@@ -123,6 +127,18 @@ def test_an_unknown_source_is_named_with_those_there_are(
 ) -> None:
     assert main(["pending", "--source", "x", "--config", str(file)]) == 2
     assert "support-agents" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["--slot", "8"], "there are 0 to 7"), (["--slot", "0", "--partition", "1"], "needs --topic")],
+)
+def test_a_slot_or_partition_that_cannot_be_is_refused_before_anything_is_asked(
+    file: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    command = ["positions", "skip", "--to", "earliest", "--config", str(file), *words]
+    assert main(command) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_a_cluster_that_does_not_answer_is_exit_3(

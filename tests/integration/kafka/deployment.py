@@ -136,6 +136,10 @@ class Deployment:
             done.result(20)
 
 
+Deploy = Callable[..., Awaitable[Deployment]]
+"""`await deploy(slots, start, events=3)`: topics of this test's own, inputs by name."""
+
+
 def question(thread: str) -> bytes:
     """A run-finished event that asks one thing."""
     return json.dumps(

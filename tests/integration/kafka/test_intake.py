@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
 
 import pytest
 from aiokafka.admin import NewTopic
 
 from bridge.errors import PositionLost
-from bridge.kafka.intake import StartFrom
 from bridge.kafka.reader import snapshot
 from tests.integration.kafka.deployment import (
+    Deploy,
     Deployment,
     at_home,
     caught_up,
@@ -20,30 +19,7 @@ from tests.integration.kafka.deployment import (
     question,
     until,
 )
-from tests.topics import MakeTopics, create_topics
-
-Deploy = Callable[..., Awaitable[Deployment]]
-
-OUTPUTS = ("approvals", "resume-commands", "answer-verdicts", "dead-letters")
-STAMPED = ("state", "reroute", "answers", "operations")
-
-
-@pytest.fixture
-def deploy(bootstrap: str, make_topics: MakeTopics, unique: Callable[[str], str]) -> Deploy:
-    """`await deploy(slots, start, events=3)`: topics of this test's own, inputs by name."""
-
-    async def make(slots: int = 1, start: StartFrom = "earliest", **inputs: int) -> Deployment:
-        own = await make_topics(*OUTPUTS, partitions=slots)
-        config = {"message.timestamp.type": "LogAppendTime"}
-        own |= await make_topics(*STAMPED, partitions=slots, config=config)
-        names: dict[str, StartFrom] = {}
-        for name, partitions in (inputs or {"events": 1}).items():
-            made = await make_topics(name, partitions=partitions)
-            names[made[name]] = start
-        return Deployment(bootstrap, unique("app"), own, names, slots)
-
-    return make
-
+from tests.topics import create_topics
 
 # --- Transactional inputs ---------------------------------------------------------------------
 

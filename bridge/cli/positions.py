@@ -1,0 +1,100 @@
+"""`positions show` and `positions skip`: where slots read, and the way on where one cannot."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+
+from bridge.cli.settings import settings
+from bridge.config import Config
+from bridge.errors import ConfigError
+from bridge.kafka import positions
+from bridge.kafka.intake import OWN_INPUTS
+from bridge.kafka.positions import Inputs, Standing
+
+_HEADINGS = ("SLOT", "TOPIC", "PARTITION", "POSITION", "BEGIN", "END", "LAG", "")
+
+
+def show(arguments: argparse.Namespace) -> int:
+    """Print every input partition with its stored position; 0 also where one is lost."""
+    config = settings(arguments)
+    found = asyncio.run(positions.standings(config.kafka.client_kwargs(), inputs(config)))
+    if arguments.json:
+        for at in found:
+            print(_json(at))
+    else:
+        _print_table([_HEADINGS, *map(_row, found)])
+    return 0
+
+
+def skip(arguments: argparse.Namespace) -> int:
+    """Move positions of a slot. Without --yes it only says what it would do, and exits with 2."""
+    config = settings(arguments)
+    slot: int = arguments.slot
+    if slot >= config.topics.partitions:
+        raise ConfigError(f"--slot: there are 0 to {config.topics.partitions - 1}")
+    if arguments.partition is not None and arguments.topic is None:
+        raise ConfigError("--partition: needs --topic")
+    choose = partial(
+        positions.choose,
+        slot=slot,
+        to=arguments.to,
+        topic=arguments.topic,
+        partition=arguments.partition,
+    )
+    client, wanted = config.kafka.client_kwargs(), inputs(config)
+    planned = choose(asyncio.run(positions.standings(client, wanted)))
+    if not planned:
+        print(f"slot {slot} has lost no position: name one with --topic and --partition")
+        return 0
+    if not arguments.yes:
+        print(*planned, sep="\n")
+        print("nothing is changed yet: say --yes to do it")
+        return ConfigError.exit_code
+    moved = asyncio.run(positions.move(client, config.app_id, wanted, slot, choose))
+    print(*moved, sep="\n")
+    print("done: a worker of the slot goes on from there, one that had stopped within 30 s")
+    return 0
+
+
+def inputs(config: Config) -> Inputs:
+    """What the settings' slots read, the bridge's own topics included."""
+    names = {str(role): name for role, name in config.topics.names().items()}
+    sources = [topic for source in config.sources for topic in source.topic_names]
+    own = [names[role] for role in OWN_INPUTS]
+    return Inputs(names, [*sources, *own], config.topics.partitions)
+
+
+def _json(at: Standing) -> str:
+    members = {
+        "slot": at.slot,
+        "topic": at.topic,
+        "partition": at.partition,
+        "position": at.position,
+        "begin": at.begin,
+        "end": at.end,
+        "lag": at.lag,
+        "lost": at.lost,
+    }
+    return msgspec.json.encode(members).decode()
+
+
+def _row(at: Standing) -> tuple[str, ...]:
+    numbers = (at.position, at.begin, at.end, at.lag)
+    shown = ("-" if number is None else str(number) for number in numbers)
+    note = "LOST" if at.lost else ""
+    return (str(at.slot), at.topic, str(at.partition), *shown, note)
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if heading == "TOPIC" else cell.rjust(width)
+            for cell, width, heading in zip(row, widths, _HEADINGS, strict=True)
+        ]
+        print("  ".join(cells).rstrip())

@@ -1,0 +1,225 @@
+"""Stored input positions as an operator sees them, and moves them where a slot cannot go on.
+
+Whoever moves one takes the slot for a moment, as a worker would: fence, restore, write, close. A
+worker that had the slot notices by its fenced producer and opens it again, at the new position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from aiokafka.structs import ConsumerRecord, TopicPartition
+
+from bridge.errors import ConfigError, Fenced
+from bridge.kafka import state_codec as codec
+from bridge.kafka.clients import ClientSettings, make_consumer, start_consumer, stop_consumer
+from bridge.kafka.reader import partition_counts, reading
+from bridge.kafka.restore import restore
+from bridge.kafka.tenure import takeover_marks
+from bridge.kafka.transaction import SlotProducer
+from bridge.records.outgoing import Outgoing
+
+Target = Literal["earliest", "latest"] | int
+"""Where a position is moved to: an end of the log, or an offset."""
+
+_ATTEMPTS: Final = 3  # a worker that opens the slot at this moment fences whoever moves a position
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One input partition: the offset its slot reads next, and what the log holds now."""
+
+    slot: int
+    topic: str
+    partition: int
+    position: int | None  # None: no slot has started there
+    begin: int | None  # None: the partition is not there any more
+    end: int | None  # the last stable offset
+
+    @property
+    def lost(self) -> bool:
+        """Whether no fetch could go on from the stored position."""
+        if self.position is None:
+            return False
+        if self.begin is None or self.end is None:
+            return True
+        return not self.begin <= self.position <= self.end
+
+    @property
+    def lag(self) -> int | None:
+        """Offsets still to be read; None where nothing is stored or nothing is there."""
+        if self.position is None or self.begin is None or self.end is None:
+            return None
+        return max(0, self.end - max(self.begin, self.position))
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A position that is to change; to None is to be forgotten, with its partition."""
+
+    standing: Standing
+    to: int | None
+
+    def __str__(self) -> str:
+        at = self.standing
+        place = f"slot {at.slot}, {at.topic}/{at.partition}: {at.position} → "
+        if self.to is None or at.begin is None:
+            return place + "forgotten, the partition is not there any more"
+        if at.position is None:
+            return place + f"{self.to}"
+        if self.to < at.position:
+            return place + f"{self.to}, reads up to {at.position - self.to} records again"
+        there = max(0, self.to - max(at.begin, at.position))
+        skipped = self.to - at.position
+        return place + f"{self.to}, skips up to {skipped} records, {there} of them still there"
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the settings say: topic names of the bridge by role, all input topics, the slots."""
+
+    topics: Mapping[str, str]
+    names: Sequence[str]
+    slots: int
+
+
+Stored = dict[tuple[int, TopicPartition], int]
+"""Positions by slot and input partition."""
+
+
+async def standings(client: ClientSettings, inputs: Inputs) -> list[Standing]:
+    """Every input partition as any reader finds it stored, in order of slots.
+
+    Raises TopicsWrong when a topic is missing, Unreachable or NotAuthorized.
+    """
+    stored: Stored = {}
+    async with reading(client, inputs.topics["state"]) as reader:
+        async for record in reader.to_end():
+            _fold(stored, record.origin.partition, record.key, record.value)
+    return await _compared(client, inputs, stored, range(inputs.slots))
+
+
+def choose(
+    found: Iterable[Standing], slot: int, to: Target, topic: str | None, partition: int | None
+) -> list[Move]:
+    """The moves of a slot: of the named topic or partition, or else of all that is lost.
+
+    Raises ConfigError for what cannot be meant.
+    """
+    mine = [at for at in found if at.slot == slot]
+    chosen = [
+        at
+        for at in mine
+        if (at.lost if topic is None else at.topic == topic)
+        and (partition is None or at.partition == partition)
+    ]
+    if topic is not None and not chosen:
+        where = f"{topic}/{partition}" if partition is not None else topic
+        raise ConfigError(f"--topic: slot {slot} does not read {where}; see positions show")
+    if isinstance(to, int) and (partition is None or topic is None):
+        raise ConfigError("--to: an offset needs --topic and --partition")
+    return [Move(at, _target(at, to)) for at in chosen]
+
+
+async def move(
+    client: ClientSettings,
+    app_id: str,
+    inputs: Inputs,
+    slot: int,
+    chosen: Callable[[list[Standing]], list[Move]],
+) -> list[Move]:
+    """Take the slot, move what `chosen` makes of its standings, give it up; what was moved.
+
+    Raises Fenced when workers would not let go of it, and what opening a slot raises.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return await _move(client, app_id, inputs, slot, chosen)
+        except Fenced:
+            continue
+    return await _move(client, app_id, inputs, slot, chosen)
+
+
+async def _move(
+    client: ClientSettings,
+    app_id: str,
+    inputs: Inputs,
+    slot: int,
+    chosen: Callable[[list[Standing]], list[Move]],
+) -> list[Move]:
+    producer = SlotProducer(client, f"{app_id}-{slot}", slot, inputs.topics)
+    await producer.start()  # R1: from here on nobody else moves it
+    try:
+        stored = await _restored(client, inputs.topics["state"], slot)
+        moves = chosen(await _compared(client, inputs, stored, [slot]))
+        if moves:
+            await producer.commit([*takeover_marks(slot), *map(_record, moves)])
+    finally:
+        await producer.close()
+    return moves
+
+
+async def _restored(client: ClientSettings, topic: str, slot: int) -> Stored:
+    stored: Stored = {}
+
+    def fold(batch: Sequence[ConsumerRecord]) -> None:
+        for record in batch:
+            _fold(stored, slot, record.key, record.value)
+
+    await restore(client, topic, slot, fold)
+    return stored
+
+
+def _fold(stored: Stored, slot: int, key: bytes | None, value: bytes | None) -> None:
+    if key is None or not key.startswith(codec.POSITION_PREFIX):
+        return
+    where = slot, TopicPartition(*codec.read_position_key(key))
+    if value is None:
+        stored.pop(where, None)
+    else:
+        stored[where] = codec.decode_position(value)
+
+
+async def _compared(
+    client: ClientSettings, inputs: Inputs, stored: Stored, slots: Iterable[int]
+) -> list[Standing]:
+    """What is stored beside what is there; partitions of either kind."""
+    counts = await partition_counts(client, *inputs.names)
+    there = [TopicPartition(name, q) for name, count in counts.items() for q in range(count)]
+    begins, ends = await _offsets(client, there)
+    wanted = set(slots)
+    places = {(tp.partition % inputs.slots, tp) for tp in there}
+    places |= {(slot, tp) for slot, tp in stored if tp.topic in counts}
+    return [
+        Standing(slot, tp.topic, tp.partition, stored.get((slot, tp)), begins.get(tp), ends.get(tp))
+        for slot, tp in sorted(places)
+        if slot in wanted
+    ]
+
+
+async def _offsets(
+    client: ClientSettings, there: Sequence[TopicPartition]
+) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
+    consumer = make_consumer(client)
+    await start_consumer(consumer)
+    try:
+        return await consumer.beginning_offsets(there), await consumer.end_offsets(there)
+    finally:
+        await stop_consumer(consumer)
+
+
+def _target(at: Standing, to: Target) -> int | None:
+    if at.begin is None or at.end is None:
+        return None
+    if not isinstance(to, int):
+        return at.begin if to == "earliest" else at.end
+    if not at.begin <= to <= at.end:
+        raise ConfigError(f"--to: {at.topic}/{at.partition} holds {at.begin} to {at.end}, not {to}")
+    return to
+
+
+def _record(move: Move) -> Outgoing:
+    key = codec.position_key(move.standing.topic, move.standing.partition)
+    return Outgoing("state", key, None if move.to is None else codec.encode_position(move.to))

@@ -1,0 +1,152 @@
+"""`positions show` and `positions skip` on a real deployment: the way on for a stopped slot."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiokafka.admin import NewTopic
+
+from bridge.cli.main import main
+from tests.integration.kafka.deployment import (
+    Deploy,
+    Deployment,
+    at_home,
+    caught_up,
+    eventually,
+    until,
+)
+from tests.topics import create_topics
+
+Command = Callable[..., Awaitable[int]]
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Deployment], Command]:
+    """`await command(deployment)("positions", "show")`: the exit code."""
+    for name in [name for name in os.environ if name.startswith("BRIDGE_")]:
+        monkeypatch.delenv(name)
+
+    def of(deployment: Deployment) -> Command:
+        settings = tmp_path / "bridge.toml"
+        names = "".join(
+            f'{role.replace("-", "_")} = "{name}"\n' for role, name in deployment.topics.items()
+        )
+        settings.write_text(
+            f'app_id = "{deployment.app_id}"\n'
+            f'[kafka]\nbootstrap_servers = "{deployment.bootstrap}"\n'
+            f"[topics]\npartitions = {deployment.slots}\n{names}"
+            f'[[sources]]\nname = "agents"\ntopics = {json.dumps(list(deployment.inputs))}\n',
+            encoding="utf-8",
+        )
+        return lambda *words: asyncio.to_thread(main, [*words, "--config", str(settings)])
+
+    return of
+
+
+async def retention_strikes(deployment: Deployment) -> str:
+    """Slot 0 has read one record of four when retention takes three; the topic's name."""
+    (topic,) = deployment.inputs
+    async with deployment.running() as slot:
+        await deployment.ask(at_home(0, deployment.slots, 0))
+        await eventually(lambda: deployment.stored(topic), lambda found: found.get(0) == 1)
+        await caught_up(slot)
+    for number in range(1, 4):
+        await deployment.ask(at_home(0, deployment.slots, number))
+    deployment.delete_records(topic, 0, 3)
+    return topic
+
+
+def shown(text: str) -> dict[tuple[str, int], dict[str, Any]]:
+    lines = map(json.loads, text.splitlines())
+    return {(line["topic"], line["partition"]): line for line in lines}
+
+
+async def test_show_tells_positions_lag_and_loss(
+    deploy: Deploy, command: Callable[[Deployment], Command], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every input partition, also those of slots that nobody has opened yet."""
+    deployment = await deploy(2, events=3)
+    topic = await retention_strikes(deployment)
+    await deployment.ask(at_home(0, 2, 9), partition=2)
+    assert await command(deployment)("positions", "show", "--json") == 0
+    found = shown(capsys.readouterr().out)
+    assert len(found) == 3 + 3 * 2
+    assert found[topic, 0] == {
+        "slot": 0, "topic": topic, "partition": 0,
+        "position": 1, "begin": 3, "end": 4, "lag": 1, "lost": True,
+    }  # fmt: skip
+    assert (found[topic, 1]["slot"], found[topic, 1]["position"]) == (1, None)
+    assert (found[topic, 2]["lag"], found[topic, 2]["lost"]) == (1, False)
+    assert await command(deployment)("positions", "show") == 0
+    assert "LOST" in capsys.readouterr().out
+
+
+async def test_a_stopped_slot_goes_on_where_the_operator_says(
+    deploy: Deploy, command: Callable[[Deployment], Command], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing moves without --yes; with it the slot reads what is left, and says no more."""
+    deployment = await deploy()
+    topic = await retention_strikes(deployment)
+    words = ("positions", "skip", "--slot", "0", "--to", "earliest")
+    async with deployment.running() as slot:
+        await until(lambda: slot.state == "stopped")
+        assert await command(deployment)(*words) == 2
+        assert f"{topic}/0: 1 → 3, skips up to 2 records, 0 of them" in capsys.readouterr().out
+        assert await deployment.stored(topic) == {0: 1}
+        assert await command(deployment)(*words, "--yes") == 0
+        await caught_up(slot)
+        await eventually(lambda: deployment.stored(topic), lambda found: found == {0: 4})
+        assert slot.error is None
+        assert await command(deployment)(*words, "--yes") == 0
+        assert "has lost no position" in capsys.readouterr().out
+    assert await deployment.asked() == [at_home(0, 1, 0), at_home(0, 1, 3)]
+
+
+async def test_a_worker_that_serves_the_slot_reads_again_from_there(
+    deploy: Deploy, command: Callable[[Deployment], Command]
+) -> None:
+    """It is fenced at its next write, opens again at the new position, and asks nothing twice."""
+    deployment = await deploy()
+    (topic,) = deployment.inputs
+    place = ("--topic", topic, "--partition", "0")
+    async with deployment.running() as slot:
+        await deployment.ask("a")
+        await eventually(lambda: deployment.stored(topic), lambda found: found == {0: 1})
+        await caught_up(slot)
+        words = ("positions", "skip", "--slot", "0", *place, "--to", "0", "--yes")
+        assert await command(deployment)(*words) == 0
+        assert await deployment.stored(topic) == {0: 0}
+        await deployment.ask("b")
+        await eventually(lambda: deployment.stored(topic), lambda found: found == {0: 2})
+    assert await deployment.asked() == ["a", "b"]
+    assert 'rebuilds_total{cause="fenced"} 1.0' in deployment.metrics.exposition().decode()
+
+
+async def test_a_partition_that_is_gone_is_forgotten(
+    deploy: Deploy, bootstrap: str, command: Callable[[Deployment], Command]
+) -> None:
+    """A topic made anew with fewer partitions stops the slot; skip drops what it remembers."""
+    deployment = await deploy(1, events=2)
+    (topic,) = deployment.inputs
+    async with deployment.running() as slot:
+        await deployment.ask("a", partition=1)
+        await eventually(lambda: deployment.stored(topic), lambda found: found == {0: 0, 1: 1})
+        await caught_up(slot)
+    deployment.delete_topic(topic)
+    await until(lambda: topic not in deployment.admin.list_topics().topics)
+    await create_topics(bootstrap, [NewTopic(topic, 1, 1)])
+    await deployment.ask("b")
+    async with deployment.running() as slot:
+        await until(lambda: slot.state == "stopped")
+        assert f"{topic}/1 at 1" in str(slot.error)
+        words = ("positions", "skip", "--slot", "0", "--to", "earliest", "--yes")
+        assert await command(deployment)(*words) == 0
+        await eventually(lambda: deployment.stored(topic), lambda found: found.get(0) == 1)
+        await caught_up(slot)
+    assert await deployment.asked() == ["a", "b"]
