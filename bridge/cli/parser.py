@@ -239,8 +239,10 @@ def _duration(text: str) -> float:
 
 
 def _target(text: str) -> Literal["earliest", "latest"] | int:
-    if text == "earliest" or text == "latest":
-        return text
+    if text == "earliest":
+        return "earliest"
+    if text == "latest":
+        return "latest"
     if not text.isdecimal():
         raise argparse.ArgumentTypeError("earliest, latest or an offset")
     return int(text)
