@@ -6,19 +6,17 @@ Nothing here trusts what was seen during the story: invariants and outcomes are 
 from __future__ import annotations
 
 import asyncio
-import json
 import statistics
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from bridge.demo.check.checker import Report, check
-from bridge.demo.check.log import LogRecord, Role, Setup
+from bridge.demo.check.log import Role, Setup
 from bridge.demo.check.outside import Recovery
 from bridge.demo.check.reader import read_topics
-from bridge.demo.scene import TAKEOVER_SECONDS, Ending, Scene
+from bridge.demo.outcomes import outcomes
+from bridge.demo.scene import TAKEOVER_SECONDS, Scene
 from bridge.demo.stage import SLOTS, command_line
 
-Outcome = tuple[str, bool]
 _ROLES: tuple[Role, ...] = (
     "answers",
     "operations",
@@ -46,11 +44,11 @@ async def tell(scene: Scene, *, keep: bool) -> bool:
             read_topics(_roles(scene), **scene.stage.client), _trace(scene)
         )
     report = check(records, _setup(scene), recoveries=_recoveries(scene))
-    outcomes = list(_outcomes(scene, records))
-    missed = [text for text, happened in outcomes if not happened]
+    due = list(outcomes(scene.replies, scene.endings, records))
+    missed = [outcome.text for outcome in due if not outcome.happened]
     for line in _figures(scene, report):
         scene.screen.say(line)
-    _judge(scene, report, missed, records=len(records), expected=len(outcomes))
+    _judge(scene, report, missed, records=len(records), expected=len(due))
     await _look_further(scene, trace, keep=keep)
     if keep:
         await _until_interrupted()
@@ -74,42 +72,6 @@ def _recoveries(scene: Scene) -> list[Recovery]:
     if crash is None:
         return []
     return [Recovery(f"SIGKILL of {crash.victim.name}", crash.at, crash.over, TAKEOVER_SECONDS)]
-
-
-# --- What had to happen -------------------------------------------------------------------------
-
-
-def _outcomes(scene: Scene, records: list[LogRecord]) -> Iterator[Outcome]:
-    """Each expectation of the story, and whether the topics show it."""
-    bodies = list(_bodies(records, "answer-verdicts"))
-    for reply in scene.replies:
-        found = [each["verdict"] for each in bodies if each["answer_id"] == reply.answer_id]
-        said = ", ".join(found) or "no verdict"
-        text = f"answer {reply.answer_id}: {reply.verdict} expected, the topic says {said}"
-        yield text, found == [reply.verdict]
-    commands = list(_bodies(records, "resume-commands"))
-    for ending in scene.endings:
-        yield _ended(ending, commands)
-    runs = {ending.run for ending in scene.endings}
-    yield (
-        f"{len(runs)} resume commands expected, {len(commands)} are there",
-        len(runs) == len(commands),
-    )
-
-
-def _ended(ending: Ending, commands: list[Mapping[str, Any]]) -> Outcome:
-    found = [
-        (each["completed_by"], tuple(entry["status"] for entry in each["entries"]))
-        for each in commands
-        if (each["source"], each["thread_id"], each["run_id"]) == ending.run
-    ]
-    wanted = (ending.completed_by, ending.statuses)
-    text = f"run {ending.run_id} of {ending.agent.name}: {wanted} expected, commands say {found}"
-    return text, found == [wanted]
-
-
-def _bodies(records: list[LogRecord], role: Role) -> Iterator[Mapping[str, Any]]:
-    return (json.loads(each.value) for each in records if each.role == role and each.value)
 
 
 # --- What is said about it ----------------------------------------------------------------------

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 from bridge.console.board import ApprovalView
 from bridge.demo.cast import Reply
-from bridge.demo.scene import TAKEOVER_SECONDS, Ending, Scene
+from bridge.demo.outcomes import Ending
+from bridge.demo.scene import TAKEOVER_SECONDS, Scene
 
 PATIENCE_SECONDS = 120.0
 """Until the deadline of the one question that has one: enough to read, soon enough to see."""

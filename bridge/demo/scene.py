@@ -13,30 +13,17 @@ from dataclasses import dataclass, field
 
 from bridge.core.ids import make_id
 from bridge.demo.cast import Agent, Cast, Reply
+from bridge.demo.outcomes import Ending, Run
 from bridge.demo.pending_table import Pending, Row
 from bridge.demo.screen import Screen, Tone
 from bridge.demo.stage import Stage
-from bridge.demo.witness import Members, Run, Witness
+from bridge.demo.witness import Members, Witness
 from bridge.demo.worker_process import WorkerProcess
 
 VISIBLE_SECONDS = 30.0  # for anything that no takeover holds up
 TAKEOVER_SECONDS = 60.0  # session 6 s, then fencing and restoring on a machine that is busy
 
 _TONES: Mapping[str, Tone] = {"accepted": "good", "duplicate": "plain"}
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a run must end: its command's `completed_by`, and the entries' statuses."""
-
-    agent: Agent
-    run_id: str
-    completed_by: str
-    statuses: tuple[str, ...]
-
-    @property
-    def run(self) -> Run:
-        return (self.agent.name, self.agent.thread_id, self.run_id)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bridge.demo.cast import Reply
-from bridge.demo.scene import TAKEOVER_SECONDS, Ending, Scene
+from bridge.demo.outcomes import Ending
+from bridge.demo.scene import TAKEOVER_SECONDS, Scene
 from bridge.demo.stage import SESSION_SECONDS
 
 _SENTENCES_TO_THE_KILL = 16
@@ -26,6 +27,7 @@ async def play(scene: Scene) -> None:
     await _questions(scene)
     await _answers(scene)
     await _a_worker_dies(scene)
+    await _what_waited(scene)
     await _the_rest(scene)
 
 
@@ -46,6 +48,7 @@ async def _questions(scene: Scene) -> None:
         asks = f"{len(agent.interrupts)} question{'s' if len(agent.interrupts) > 1 else ''}"
         scene.screen.say(f"{agent.name} ({agent.framework}) asks {asks} on {agent.thread_id}")
         await scene.pause(0.5)
+    scene.screen.say("the early answer has found its question:", "quiet")
     await scene.verdict(scene.replies[0])
     news = scene.cast.news
     command = await scene.resume(Ending(news, news.run_id, "answers", ("resolved",)))
@@ -80,38 +83,40 @@ async def _answers(scene: Scene) -> None:
 
 
 async def _a_worker_dies(scene: Scene) -> None:
-    files, ops, travel = scene.cast.files, scene.cast.ops, scene.cast.travel
+    files, travel = scene.cast.files, scene.cast.travel
     victim = scene.stage.holder(files)
     scene.screen.chapter(f"SIGKILL to {victim.name}")
     crash = scene.kill(victim)
-    slots = " and ".join(map(str, crash.slots))
-    scene.screen.say(
-        f"{victim.name} is dead; slots {slots} with open questions are orphaned", "bad"
-    )
+    slots = f"slots {' and '.join(map(str, crash.slots))}"
+    scene.screen.say(f"{victim.name} is dead; {slots} with open questions are orphaned", "bad")
     scene.screen.say("answers keep coming, and the other worker goes on", "quiet")
-    second = Reply("second", files, 1, {"approved": True}, "accepted")
-    declined = Reply("fourth", files, 3, None, "accepted", status="cancelled", key="none")
-    await scene.send(second)
-    await scene.send(declined)
+    waiting = (
+        Reply("second", files, 1, {"approved": True}, "accepted"),
+        Reply("fourth", files, 3, None, "accepted", status="cancelled", key="none"),
+    )
+    for reply in waiting:
+        await scene.send(reply)
     flight = Reply("flight", travel, 0, {"flight": "TP 573"}, "accepted")
     await scene.send(flight)
     await scene.verdict(flight, TAKEOVER_SECONDS)
-    scene.screen.say(
-        f"the group gives the slots away after {SESSION_SECONDS} s of silence", "quiet"
-    )
+    silence = f"{SESSION_SECONDS} s of silence"
+    scene.screen.say(f"the group gives the dead worker's slots away after {silence}", "quiet")
     await scene.taken_over(crash)
-    scene.screen.say(
-        f"slots {slots} are served again, {crash.seconds:.1f} s after the kill", "good"
-    )
-    for reply in (second, declined):
+    scene.screen.say(f"{slots} are served again, {crash.seconds:.1f} s after the kill", "good")
+    for reply in waiting:
         await scene.verdict(reply)
+
+
+async def _what_waited(scene: Scene) -> None:
+    """The run whose last answers came to nobody, and the question whose deadline did."""
+    files, ops = scene.cast.files, scene.cast.ops
     statuses = ("resolved", "resolved", "resolved", "cancelled")
     await scene.finish(Ending(files, files.run_id, "answers", statuses))
-    scene.screen.say("the deadline of ops-runner passes; its second question is abandoned")
+    scene.screen.say("the deadline of ops-runner has passed; its second question is abandoned")
     mixed = Ending(ops, ops.run_id, "mixed", ("resolved", "cancelled"))
     await scene.finish(mixed, TAKEOVER_SECONDS)
-    expired = Reply("overslept", ops, 1, {"approved": True}, "expired", by="bob@example.org")
-    await scene.give(expired, why="after its deadline: never applied, never silent")
+    overslept = Reply("overslept", ops, 1, {"approved": True}, "expired", by="bob@example.org")
+    await scene.give(overslept, why="after its deadline: never applied, never silent")
 
 
 async def _the_rest(scene: Scene) -> None:

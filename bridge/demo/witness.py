@@ -14,12 +14,12 @@ from typing import Any
 
 from bridge.console.board import ApprovalView, Board
 from bridge.core.record import Record
+from bridge.demo.outcomes import Run
 from bridge.errors import BridgeError
 from bridge.kafka.clients import ClientSettings
 from bridge.kafka.reader import Reader, reading
 
 Members = Mapping[str, Any]
-Run = tuple[str, str, str]  # source, thread, run
 _POLL_SECONDS = 0.2
 _MARK = "__bridge/slot-"
 

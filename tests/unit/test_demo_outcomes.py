@@ -1,0 +1,95 @@
+"""The demonstration must notice when what it tells did not happen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import StringIO
+from typing import Any
+
+from rich.console import Console
+
+from bridge.console.board import ApprovalView
+from bridge.demo.cast import Reply, cast
+from bridge.demo.check.log import LogRecord, Role
+from bridge.demo.outcomes import Ending, outcomes
+from bridge.demo.pending_table import Pending, Row, as_lines, as_table
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SHOP = cast(NOON).shop
+REPLY = Reply("right", SHOP, 0, {"approved": True}, "accepted")
+ENDING = Ending(SHOP, SHOP.run_id, "answers", ("resolved",))
+
+
+def published(role: Role, body: Mapping[str, Any]) -> LogRecord:
+    return LogRecord(role, role, 0, 0, 0, None, json.dumps(body).encode())
+
+
+def verdict(said: str, answer_id: str = "right") -> LogRecord:
+    return published("answer-verdicts", {"answer_id": answer_id, "verdict": said})
+
+
+def command(run_id: str = SHOP.run_id, status: str = "resolved") -> LogRecord:
+    named = {"source": SHOP.name, "thread_id": SHOP.thread_id, "run_id": run_id}
+    entries = [{"status": status}]
+    return published("resume-commands", {**named, "completed_by": "answers", "entries": entries})
+
+
+def missed(*records: LogRecord) -> list[str]:
+    return [each.text for each in outcomes([REPLY], [ENDING], records) if not each.happened]
+
+
+def test_what_happened_as_told_is_not_missed() -> None:
+    """One verdict as expected and one command as expected are all that is needed."""
+    assert missed(verdict("accepted"), command()) == []
+
+
+def test_a_verdict_that_is_missing_wrong_or_double_is_noticed() -> None:
+    """Each answer has exactly one verdict, and it is the one told."""
+    text = "answer right: accepted expected, found"
+    assert missed(command()) == [f"{text} none"]
+    assert missed(verdict("late"), command()) == [f"{text} late"]
+    double = missed(verdict("accepted"), verdict("accepted"), command())
+    assert double == [f"{text} accepted and accepted"]
+
+
+def test_a_command_that_is_missing_wrong_or_too_many_is_noticed() -> None:
+    """Each run that ends has exactly one command, with the entries told, and no other run has."""
+    assert len(missed(verdict("accepted"))) == 2
+    assert len(missed(verdict("accepted"), command(status="cancelled"))) == 1
+    assert len(missed(verdict("accepted"), command(), command())) == 2
+    assert len(missed(verdict("accepted"), command(), command(run_id="another"))) == 1
+
+
+def view(message: str, source: str = "s") -> ApprovalView:
+    return ApprovalView("id", 1, "pending", source, "t", "r", "i", NOON, message=message, total=2)
+
+
+def test_a_question_cannot_paint_the_screen() -> None:
+    """An agent's text shows as text, whatever it holds."""
+    pending = Pending([Row(view("\x1b[2J\u202epay[bold]"), 0)], "worker 1")
+    out = StringIO()
+    Console(file=out, width=100).print(as_table(pending, NOON, 100))
+    shown = [*as_lines(lambda: pending, NOON), out.getvalue()]
+    assert all("\\u001b[2J\\u202epay[bold]" in text for text in (shown[1], shown[2]))
+    assert not any(mark in "".join(shown) for mark in "\x1b\u202e")
+
+
+def test_the_table_keeps_each_question_on_its_line() -> None:
+    """A long question is cut, and no other column loses anything by it."""
+    rows = [Row(view("x" * 300), 0), Row(view("short", "a-long-source"), 1)]
+    out = StringIO()
+    Console(file=out, width=80).print(as_table(Pending(rows, ""), NOON, 80))
+    assert "a-long-source" in out.getvalue()
+    assert "no deadline" in out.getvalue()
+    assert out.getvalue().count("xxx…") == 1
+
+
+def test_replies_keep_their_expectation() -> None:
+    """The same answer twice differs in its id and its verdict alone."""
+    again = replace(REPLY, answer_id="twice", verdict="duplicate")
+    first, second = json.loads(REPLY.record()), json.loads(again.record())
+    assert first.pop("answer_id") != second.pop("answer_id")
+    assert first == second
