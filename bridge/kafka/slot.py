@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -56,7 +56,7 @@ class Slot:
         self._stopping = asyncio.Event()
         self._clock = BrokerClock()
         self._tenure: Tenure | None = None
-        self._log = logging.LoggerAdapter(log, {"slot": desk.slot})
+        self._log = _SlotLog(log, {"slot": desk.slot})
         self._failures = 0
         self._stopped_by: BridgeError | None = None
 
@@ -156,6 +156,18 @@ class Slot:
                 await self._stopping.wait()
         except TimeoutError:
             return
+
+
+class _SlotLog(logging.LoggerAdapter[logging.Logger]):
+    """Names the slot in every line, and keeps what a line says besides.
+
+    The standard adapter replaces a line's own extras (before Python 3.13, always).
+    """
+
+    def process(
+        self, msg: Any, kwargs: MutableMapping[str, Any]
+    ) -> tuple[Any, MutableMapping[str, Any]]:
+        return msg, {**kwargs, "extra": {**(self.extra or {}), **kwargs.get("extra", {})}}
 
 
 def _result(error: Exception) -> str:
