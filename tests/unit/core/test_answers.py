@@ -287,3 +287,25 @@ def test_many_interrupts_in_one_run(count: int) -> None:
     [command] = resumes(decision)
     assert [item.question.interrupt_id for item in command.run.items] == names
     assert len(published(decision)) == count
+
+
+def test_an_answer_for_another_thread_is_not_for_this_one() -> None:
+    """Run and interrupt ids recur; only the whole identity names a question."""
+    elsewhere = replace(THREAD, thread_id="thread-2")
+    decision = told(opened("a"), [answer("a", thread=elsewhere)])
+    assert verdicts(decision) == []
+    assert [parked.answer.thread for parked in decision.thread.parked] == [elsewhere]
+
+
+def test_an_answer_in_time_is_not_lapsed_by_its_own_lateness() -> None:
+    """The bridge was away past the deadline; the answer that completes the run still counts."""
+    thread = opened(question("a", expires_at_raw=DUE))
+    [command] = resumes(told(thread, [answer("a", at=NOW)], NOW + HOUR))
+    assert command.run.items[0].status == "answered"
+
+
+def test_a_repeated_answer_under_its_own_id_is_no_reuse() -> None:
+    """Same id, same content: nothing to complain about."""
+    *_, judged = told(opened("a", "b"), [answer("a", answer_id="x")] * 2).effects
+    assert isinstance(judged, Judged)
+    assert (judged.verdict, judged.problems) == ("duplicate", ())
