@@ -79,12 +79,18 @@ def spread(values: Iterable[float], unit: str = "", digits: int = 2) -> str:
     return f"{text} {unit}".rstrip()
 
 
-def compared(what: str, pairs: Sequence[Pair], unit: str, digits: int = 1) -> list[tuple[str, str]]:
-    """The three rows of a comparison: the ratio, ours, theirs."""
+def compared(
+    what: str,
+    pairs: Sequence[Pair],
+    unit: str,
+    digits: int = 1,
+    names: tuple[str, str] = ("ours", "compared with"),
+) -> list[tuple[str, str]]:
+    """The three rows of a comparison: the ratio, then both sides of it."""
     return [
         (f"{what}, ratio", spread(ratios(pairs), "×")),
-        (f"{what}, ours", spread((ours for ours, _ in pairs), unit, digits)),
-        (f"{what}, compared with", spread((theirs for _, theirs in pairs), unit, digits)),
+        (f"{what}, {names[0]}", spread((ours for ours, _ in pairs), unit, digits)),
+        (f"{what}, {names[1]}", spread((theirs for _, theirs in pairs), unit, digits)),
     ]
 
 
