@@ -25,6 +25,7 @@ examples:
   interrupt-bridge pending                           who waits for an answer?
   interrupt-bridge answer ID --payload '{{"approved": true}}' --by ann@example.org
   interrupt-bridge trace thread-1                    everything that happened on a thread
+  interrupt-bridge doctor                            what is wrong, and what to do about it
 
 Settings come from --config, else $BRIDGE_CONFIG, else ./bridge.toml; every key also from the
 environment, which wins: BRIDGE_KAFKA__BOOTSTRAP_SERVERS=127.0.0.1:9092
@@ -53,6 +54,8 @@ def build() -> argparse.ArgumentParser:
     _withdraw(commands)
     _trace(commands)
     _positions(commands)
+    _doctor(commands)
+    _schemas(commands)
     _demo(commands)
     return parser
 
@@ -197,6 +200,17 @@ def _positions(commands: Commands) -> None:
         "--to", type=_target, required=True, metavar="WHERE", help="earliest, latest or an offset"
     )
     skip.add_argument("--yes", action="store_true", help="without it nothing is changed")
+
+
+def _doctor(commands: Commands) -> None:
+    text = "look the deployment over: cluster, topics, transactions, clock, workers, positions"
+    _command(commands, "doctor", "bridge.cli.doctor:run", text)
+
+
+def _schemas(commands: Commands) -> None:
+    parser = commands.add_parser("schemas", help="list the records' schemas, or print one")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="such as approval")
+    parser.set_defaults(handler="bridge.cli.schemas:run", verbose=False)
 
 
 def _demo(commands: Commands) -> None:

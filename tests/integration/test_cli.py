@@ -313,3 +313,38 @@ def test_trace_of_an_unknown_thread_says_so(
 ) -> None:
     assert cluster.run("trace", "nobody") == 0
     assert "no record names the thread nobody" in capsys.readouterr().err
+
+
+def test_the_doctor_finds_a_good_cluster_good(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every check is made; that nobody works yet is a warning. What it writes asks nobody."""
+    capsys.readouterr()
+    assert cluster.run("doctor") == 0
+    lines = [line.split(":")[0] for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        "ok    versions",
+        "ok    cluster",
+        "ok    broker settings",
+        "warn  workers",
+        "ok    topics",
+        "ok    transaction",
+        "ok    clock",
+        "ok    positions",
+    ]
+    assert [record.value for record in cluster.read("approvals")] == [None]
+    assert cluster.run("pending", "--json") == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_the_doctor_fails_on_missing_topics_and_says_what_makes_them(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = cluster.settings.read_text("utf-8").replace(cluster.prefix, cluster.prefix + "other.")
+    cluster.settings.write_text(text, "utf-8")
+    capsys.readouterr()
+    assert cluster.run("doctor") == 3
+    out = capsys.readouterr().out
+    assert "fail  topics" in out
+    assert "topics create" in out
+    assert "transaction:" not in out

@@ -146,3 +146,27 @@ def test_a_cluster_that_does_not_answer_is_exit_3(
 ) -> None:
     assert main(["pending", "--config", str(file)]) == 3
     assert "unreachable" in capsys.readouterr().err
+
+
+def test_the_doctor_says_what_does_not_answer(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What failed is a line like the others, and what depends on it is left out."""
+    assert main(["doctor", "--config", str(file)]) == 3
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["ok    versions", "fail  cluster"]
+
+
+def test_schemas_are_listed_and_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schemas"]) == 0
+    names = capsys.readouterr().out.split()
+    assert {"approval", "answer", "resume_command", "answer_verdict", "operation"} <= set(names)
+    assert main(["schemas", "approval.avsc"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "Approval"
+
+
+def test_an_unknown_schema_is_named_with_those_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["schemas", "approvall"]) == 2
+    assert "answer_verdict" in capsys.readouterr().err
