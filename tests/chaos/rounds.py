@@ -23,7 +23,7 @@ from bridge.kafka import topic_admin
 from bridge.kafka.topics import Wanted
 from tests.chaos.faults import Broker, Fault, inflict, recoveries
 from tests.chaos.load import LoadReport, run_load
-from tests.chaos.workers import Fleet, Setting, Worker, write_config
+from tests.chaos.workers import WORKER, Fleet, Setting, Worker, write_config
 from tests.topics import create_topics
 
 SOURCE = "agents"
@@ -44,6 +44,21 @@ class Site:
 
     def fleet(self, count: int, env: Mapping[str, str] | None = None) -> Fleet:
         return Fleet(count, self.config, self.directory, env)
+
+    @asynccontextmanager
+    async def worker(
+        self, name: str = "worker", command: Sequence[str] = WORKER, *, ready: bool = True
+    ) -> AsyncIterator[Worker]:
+        """One worker by itself, perhaps of another command; ended whatever happens."""
+        worker = Worker(name, self.config, self.directory, command=command)
+        worker.start()
+        try:
+            if ready:
+                await worker.ready()
+            yield worker
+            await worker.stop()
+        finally:
+            worker.kill()
 
     async def records(self) -> list[LogRecord]:
         """Everything committed on all topics of the round."""

@@ -138,6 +138,15 @@ class Worker:
             await asyncio.sleep(0.05)
         return self.exit_codes[-1]
 
+    async def ended(self, timeout: float = READY_SECONDS) -> int:
+        """The exit code of a worker that ends by itself, or by its own rig. Raises WorkerError."""
+        deadline = time.monotonic() + timeout
+        while self.alive:
+            if time.monotonic() > deadline:
+                raise WorkerError(f"{self.name} lives after {timeout:.0f} s\n{self.tail()}")
+            await asyncio.sleep(0.1)
+        return self.exit_codes[-1]
+
     async def ready(self, timeout: float = READY_SECONDS) -> str:
         """Wait until /readyz says so; returns the base URL. Raises WorkerError."""
         deadline = time.monotonic() + timeout
@@ -149,6 +158,19 @@ class Worker:
                 return url
             await asyncio.sleep(0.1)
         raise WorkerError(f"{self.name} is not ready after {timeout:.0f} s\n{self.tail()}")
+
+    async def is_ready(self) -> bool:
+        """What /readyz says now."""
+        return await asyncio.to_thread(_status, f"{self.url()}/readyz") == 200
+
+    async def is_healthy(self) -> bool:
+        """What /healthz says now."""
+        return await asyncio.to_thread(_status, f"{self.url()}/healthz") == 200
+
+    async def readiness(self) -> dict[str, object]:
+        """The body of /readyz, whatever its status."""
+        text = await asyncio.to_thread(_body, f"{self.url()}/readyz")
+        return _parsed(text.encode()) or {}
 
     async def metrics(self) -> str:
         """The exposition of /metrics."""
@@ -245,5 +267,8 @@ def _status(url: str) -> int:
 
 
 def _body(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=5) as reply:
-        return str(reply.read().decode())
+    try:
+        with urllib.request.urlopen(url, timeout=5) as reply:
+            return str(reply.read().decode())
+    except urllib.error.HTTPError as error:
+        return error.read().decode()

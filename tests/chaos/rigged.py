@@ -1,0 +1,171 @@
+"""A worker with one thing wrong, for faults that no signal from outside can place exactly.
+
+`python rigged.py RIG[:WHAT] run --config …` is the command line of a worker; the rigs are below.
+The worker is the product's own: a rig only steps between two of its actions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from aiokafka.conn import AIOKafkaConnection
+from aiokafka.protocol.transaction import EndTxnRequest
+
+from bridge.cli import main as cli
+from bridge.kafka import lease, tenure, transaction, worker
+from bridge.kafka.ledger import Ledger
+from bridge.records.outgoing import Outgoing
+
+ARRIVED_S = 0.5  # a request on the loopback has long been read by then
+
+
+def die_before_commit(role: str) -> None:
+    """SIGKILL when the broker has acknowledged a transaction with this role's records."""
+    _between_produce_and_commit(role, signal.SIGKILL)
+
+
+def stop_before_commit(role: str) -> None:
+    """SIGSTOP there, once: whoever continues the worker finds it in mid-transaction."""
+    _between_produce_and_commit(role, signal.SIGSTOP)
+
+
+def die_after_commit(role: str) -> None:
+    """SIGKILL when EndTxn of a transaction with this role's records was sent, before its reply."""
+    armed = False
+    send_batches, send = transaction.SlotProducer._send, AIOKafkaConnection.send
+
+    async def noting(self: Any, outgoing: Sequence[Outgoing]) -> Any:
+        nonlocal armed
+        sent = await send_batches(self, outgoing)
+        armed = armed or any(record.topic == role for record in outgoing)
+        return sent
+
+    def dying(self: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
+        reply = send(self, request, *args, **kwargs)
+        if armed and isinstance(request, EndTxnRequest):
+            time.sleep(ARRIVED_S)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return reply
+
+    transaction.SlotProducer._send = noting  # type: ignore[method-assign]  # a rig
+    AIOKafkaConnection.send = dying
+
+
+def die_restoring(_what: str) -> None:
+    """SIGKILL when the first batch of state has been folded."""
+    fold = Ledger.fold
+
+    def dying(self: Ledger, key: bytes | None, value: bytes | None) -> None:
+        fold(self, key, value)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    Ledger.fold = dying  # type: ignore[method-assign]  # a rig
+
+
+def die_fenced(_what: str) -> None:
+    """SIGKILL when the predecessor is fenced and nothing is restored yet."""
+
+    async def dying(_self: tenure.Tenure) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    tenure.Tenure._restore = dying  # type: ignore[method-assign]  # a rig
+
+
+def clock(seconds: str) -> None:
+    """This machine's wall clock is so many seconds ahead (or behind)."""
+    wall, nanoseconds = time.time, time.time_ns
+    off = float(seconds)
+    time.time = lambda: wall() + off
+    time.time_ns = lambda: nanoseconds() + int(off * 1e9)
+
+
+def group(name: str) -> None:
+    """The lease is taken in another group, with the transactional ids of the settings."""
+
+    class Elsewhere(lease.Lease):
+        def __init__(self, client: Any, group_id: str, *args: Any, **kwargs: Any) -> None:
+            super().__init__(client, f"{group_id}-{name}", *args, **kwargs)
+
+    worker.Lease = Elsewhere  # type: ignore[misc]  # a rig
+
+
+def dump(directory: str) -> None:
+    """What each slot knows is written down when it is restored and when it is closed."""
+    opening, closing = tenure.Tenure.open, tenure.Tenure.close
+
+    async def opened(self: tenure.Tenure) -> None:
+        await opening(self)
+        _write_down(Path(directory, f"{self._slot}.opened"), self._ledger)
+
+    async def closed(self: tenure.Tenure) -> None:
+        _write_down(Path(directory, f"{self._slot}.closed"), self._ledger)
+        await closing(self)
+
+    tenure.Tenure.open = opened  # type: ignore[method-assign]  # a rig
+    tenure.Tenure.close = closed  # type: ignore[method-assign]  # a rig
+
+
+def _write_down(path: Path, ledger: Ledger) -> None:
+    """Runs, approval ids, early answers and context, by their keys, in hex."""
+    threads = {
+        thread.hex(): sorted(v.hex() for v in ledger._values(thread))
+        for thread in (*ledger._threads,)
+    }
+    known = {
+        "threads": threads,
+        "approvals": {key.hex(): [value.hex()] for key, value in ledger._approvals.items()},
+        "parked": {key.hex(): [value.hex()] for key, value in ledger._parked.items()},
+        "carried": {key.hex(): [value.hex()] for key, value in ledger._carried.items()},
+        "counts": {
+            "pending": [
+                f"{name} {count}" for name, count in sorted(ledger.pending.items()) if count
+            ],
+            "others": [str(ledger.unconfirmed), str(ledger.parked_count)],
+        },
+    }
+    path.write_text(json.dumps(known, sort_keys=True))
+
+
+def _between_produce_and_commit(role: str, sign: signal.Signals) -> None:
+    done = False
+    send_batches = transaction.SlotProducer._send
+
+    async def rigged(self: Any, outgoing: Sequence[Outgoing]) -> Any:
+        nonlocal done
+        sent = await send_batches(self, outgoing)
+        if not done and any(record.topic == role for record in outgoing):
+            done = True
+            os.kill(os.getpid(), sign)
+        return sent
+
+    transaction.SlotProducer._send = rigged  # type: ignore[method-assign]  # a rig
+
+
+RIGS: dict[str, Callable[[str], None]] = {
+    "die-before-commit": die_before_commit,
+    "stop-before-commit": stop_before_commit,
+    "die-after-commit": die_after_commit,
+    "die-restoring": die_restoring,
+    "die-fenced": die_fenced,
+    "clock": clock,
+    "group": group,
+    "dump": dump,
+}
+
+
+def rigged(rig: str, what: str = "") -> tuple[str, ...]:
+    """The command of a worker with this rig."""
+    return (sys.executable, "-P", __file__, f"{rig}:{what}")
+
+
+if __name__ == "__main__":
+    name, _, what = sys.argv[1].partition(":")
+    RIGS[name](what)
+    sys.exit(cli.main(sys.argv[2:]))
