@@ -15,6 +15,7 @@ from bridge.errors import ConfigError
 from bridge.kafka import positions
 from bridge.kafka.intake import OWN_INPUTS
 from bridge.kafka.positions import Inputs, Standing
+from bridge.kafka.tenure import SlotTimes
 
 _HEADINGS = ("SLOT", "TOPIC", "PARTITION", "POSITION", "BEGIN", "END", "LAG", "")
 
@@ -57,7 +58,8 @@ def skip(arguments: argparse.Namespace) -> int:
         return ConfigError.exit_code
     moved = asyncio.run(positions.move(client, config.app_id, wanted, slot, choose))
     print(*moved, sep="\n")
-    print("done: a worker of the slot goes on from there, one that had stopped within 30 s")
+    within = SlotTimes().retry
+    print(f"done: the slot goes on from there; within {within:g} s where it had stopped")
     return 0
 
 

@@ -171,6 +171,21 @@ async def test_a_position_behind_the_end_is_lost_too(deploy: Deploy, bootstrap: 
         assert isinstance(slot.error, PositionLost)
 
 
+async def test_a_position_lost_while_serving_stops_the_slot(deploy: Deploy) -> None:
+    """Retention overtakes a slot that waits behind an open transaction."""
+    deployment = await deploy()
+    (topic,) = deployment.inputs
+    async with deployment.running() as slot, deployment.transaction() as agent:
+        await caught_up(slot)
+        async with agent.transaction():
+            await agent.send_and_wait(topic, question("a"), b"a", partition=0)
+            await deployment.ask("b")
+            deployment.delete_records(topic, 0, 2)
+            await until(lambda: slot.state == "stopped")
+            assert isinstance(slot.error, PositionLost)
+            assert f"{topic}/0 at 0" in str(slot.error)
+
+
 # --- Topics that change -----------------------------------------------------------------------
 
 
