@@ -210,7 +210,8 @@ class DevBroker:
         lines = [f"{name}={value}" for name, value in settings.items()]
         (directory / "server.properties").write_text("\n".join(lines) + "\n")
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
-        command = [*self._java, "kafka.tools.StorageTool", "format", "-t", cluster]
+        # One word in 64 begins with a hyphen: joined to its option it is not taken for another.
+        command = [*self._java, "kafka.tools.StorageTool", "format", f"--cluster-id={cluster}"]
         command += ["-c", str(directory / "server.properties")]
         with self.log.open("ab") as log:
             done = subprocess.run(
