@@ -45,7 +45,7 @@ class WorkerProcess:
                 env=dict(environ),
                 start_new_session=True,  # Ctrl-C is for the parent, which stops its workers in turn
             )
-        self._watchdog = _watch(self._process.pid)
+        self._watchdog = _watch(self._process.pid, log.parent)
 
     @property
     def name(self) -> str:
@@ -113,10 +113,11 @@ class WorkerProcess:
         self._watchdog.communicate()
 
 
-def _watch(pid: int) -> subprocess.Popen[bytes]:
+def _watch(pid: int, directory: Path) -> subprocess.Popen[bytes]:
     """Kills the worker when the pipe closes, which it does when the parent ends."""
+    script = 'read -r _; kill -9 "$1"; sleep 1; rm -rf "$2"'
     return subprocess.Popen(
-        ["sh", "-c", 'read -r _; kill -9 "$1"', "worker-watchdog", str(pid)],
+        ["sh", "-c", script, "worker-watchdog", str(pid), str(directory)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
