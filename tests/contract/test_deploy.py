@@ -22,7 +22,8 @@ DOCKERFILE = (DEPLOY / "Dockerfile").read_text("utf-8")
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 WORKERS = sorted(name for name in SERVICES if name.startswith("worker-"))
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT = PYPROJECT["project"]
 
 
 def pins(lock: Path) -> dict[str, str]:
@@ -86,10 +87,12 @@ def test_what_the_dockerfile_copies_reaches_the_builder() -> None:
     let_in = {
         line.removeprefix("!") for line in (ROOT / ".dockerignore").read_text().splitlines()[1:]
     }
-    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.M)
-    for source in (source for line in copied for source in line.split()):
-        assert source in let_in
-        assert (ROOT / source).exists()
+    lines = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.M)
+    copied = {source for line in lines for source in line.split()}
+    assert copied <= let_in
+    assert all((ROOT / source).exists() for source in copied)
+    wheel = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert {*wheel["packages"], *wheel["force-include"], PROJECT["readme"]} <= copied
 
 
 def test_the_container_does_not_run_as_root() -> None:

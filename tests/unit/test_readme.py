@@ -34,7 +34,9 @@ METRIC = re.compile(r"\binterrupt_bridge_[a-z_]+\b")
 
 def section(title: str) -> str:
     """The text under a heading of any level, to the next one of the same or a higher level."""
-    found = re.search(rf"^(#+) {re.escape(title)}\n(.*?)(?=^#{{1,3}} [A-Z]|\Z)", README, re.M | re.S)
+    found = re.search(
+        rf"^(#+) {re.escape(title)}\n(.*?)(?=^#{{1,3}} [A-Z]|\Z)", README, re.M | re.S
+    )
     assert found, title
     return found[2]
 
@@ -62,6 +64,12 @@ def test_every_setting_is_in_the_table_with_its_default() -> None:
     """And nothing that is none."""
     table = {code(key): default for key, default, _ in rows(section("Configuration"))}
     assert table == config_keys()
+
+
+def test_every_protocol_is_named() -> None:
+    """A release that reads another one must say so, there and in what it does not do."""
+    (told,) = [row[2] for row in rows(section("Configuration")) if row[0] == "`sources[].protocol`"]
+    assert set(re.findall(r"`([^`]+)`", told)) == set(PROTOCOLS)
 
 
 @pytest.mark.parametrize("text", blocks(README, "toml"))
