@@ -60,7 +60,8 @@ class Intake:
         self._slot = slot
         self._slots = slots
         self._refresh_every = refresh_every
-        self._refreshed = time.monotonic()
+        self._refreshed = self._heard_at = time.monotonic()
+        self._answered = 0
         self._count: CountPartitions | None = None
         self.positions: Positions = {}
         self.partitions: dict[str, int] = {}
@@ -88,8 +89,14 @@ class Intake:
             raise self._position_lost(error.args[0]) from error
         for tp, records in polled.items():
             self.positions[tp] = records[-1].offset + 1
+        self._note_answers()
         await self._pass_markers()
         return [record for records in polled.values() for record in records]
+
+    @property
+    def unheard(self) -> float:
+        """Seconds since a broker last answered a fetch; with nothing new it still does at once."""
+        return time.monotonic() - self._heard_at
 
     async def refresh(self) -> bool:
         """Now and then: take in partitions that have appeared. True where there were new ones.
@@ -130,6 +137,13 @@ class Intake:
 
     async def close(self) -> None:
         await stop_consumer(self._consumer)
+
+    def _note_answers(self) -> None:
+        # The client's stamps are of the wall clock, so only that they change is of use.
+        stamps = (self._consumer.last_poll_timestamp(tp) or 0 for tp in self.positions)
+        answered = max(stamps, default=0)
+        if answered != self._answered:
+            self._answered, self._heard_at = answered, time.monotonic()
 
     def _owned(self) -> list[TopicPartition]:
         return [

@@ -43,6 +43,7 @@ FATAL: Final = (
 )
 """What somebody has to mend: the slot stops and says what to do."""
 
+_UNHEARD_S: Final = 10.0  # one fetch may be lost and be sent again
 _BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
@@ -70,7 +71,10 @@ class Slot:
     def state(self) -> SlotState:
         if self.error is not None:
             return "stopped"
-        return "opening" if self._tenure is None else self._tenure.state
+        if self._tenure is None:
+            return "opening"
+        open_ = self._tenure.state in ("catching_up", "serving")
+        return "waiting" if open_ and self._tenure.unheard > _UNHEARD_S else self._tenure.state
 
     async def run(self) -> None:
         """Open and serve, again after each failure, until `stop`."""

@@ -270,6 +270,11 @@ class Tenure:
     # --- Figures ------------------------------------------------------------------------------
 
     @property
+    def unheard(self) -> float:
+        """Seconds since a broker last answered a fetch of the inputs."""
+        return self._intake.unheard
+
+    @property
     def pending(self) -> int:
         """Open interrupts."""
         return self._ledger.pending.total()

@@ -13,7 +13,9 @@ from typing import Literal, get_args
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-SlotState = Literal["opening", "restoring", "catching_up", "serving", "closing", "stopped"]
+SlotState = Literal[
+    "opening", "restoring", "catching_up", "serving", "waiting", "closing", "stopped"
+]
 SLOT_STATES: tuple[SlotState, ...] = get_args(SlotState)
 
 PREFIX = "interrupt_bridge_"
