@@ -150,7 +150,7 @@ def _breaks_the_schema(case: Case) -> Found:
         return ()
     if "schema_unusable" in case.item.flags:
         return ()
-    return case.rules.schemas.check(question.response_schema, case.payload)
+    return case.rules.schemas.problems(question.response_schema, answer.payload)
 
 
 CHECKS: tuple[tuple[Verdict, Callable[[Case], Found]], ...] = (

@@ -13,6 +13,8 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+import msgspec
+
 MAX_DEPTH = 64
 
 
@@ -34,7 +36,7 @@ def read(text: bytes, max_depth: int = MAX_DEPTH) -> Any:
     if _too_deep(text, max_depth):
         raise JsonError("too_deep", f"nested deeper than {max_depth} levels")
     try:
-        value = _STRICT.decode(text.decode())
+        value = _decoded(_STRICT, text)
     except _RuleBroken as error:
         raise JsonError("json_rules", str(error)) from None
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
@@ -49,21 +51,25 @@ def read(text: bytes, max_depth: int = MAX_DEPTH) -> Any:
 
 def value(text: bytes) -> Any:
     """The value of text that `read` has let in before; no rule is looked at again."""
-    return _TRUSTED.decode(text.decode())
+    return _decoded(_TRUSTED, text)
+
+
+def exact(text: bytes) -> Any:
+    """The same with plain decimals, as a schema validator knows them."""
+    return _decoded(_EXACT, text)
 
 
 def digest(value: Any) -> bytes:
     """16 bytes that are equal for equal JSON values (50 == 50.0, key order does not count)."""
-    return hashlib.sha256(canonical(value).encode()).digest()[:16]
+    return hashlib.sha256(canonical(value)).digest()[:16]
 
 
-def canonical(value: Any) -> str:
-    """One text per JSON value, for comparison only. Takes what `read` returns."""
+def canonical(value: Any) -> bytes:
+    """One text per JSON value, for comparison only. Takes what `read` or `value` returns."""
     try:
         return _PLAIN.encode(value)
-    except _DecimalMet:
-        numbers = _Numbers()
-        return "\n".join([_encoder(numbers).encode(value), *numbers.texts])
+    except _NumberMet:
+        return msgspec.json.Encoder(enc_hook=_Numbers(), order="sorted").encode(value)
 
 
 # --- Reading -------------------------------------------------------------------------------------
@@ -84,17 +90,32 @@ def _no_constant(name: str) -> Any:
     raise _RuleBroken(f"{name} is not a JSON number")
 
 
-def _decimal(text: str) -> Decimal:
+class Number(Decimal):
+    """A number with a fraction or an exponent; its own class, so that the encoder asks for it."""
+
+
+def _number(text: str) -> Number:
     try:
-        return Decimal(text)
+        return Number(text)
     except InvalidOperation:
         raise _RuleBroken("a number's exponent is out of range") from None
 
 
 _STRICT = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_decimal
+    object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_number
 )
-_TRUSTED = json.JSONDecoder(parse_float=Decimal)
+_TRUSTED = json.JSONDecoder(parse_float=Number)
+_EXACT = json.JSONDecoder(parse_float=Decimal)
+
+
+def _decoded(decoder: json.JSONDecoder, text: bytes) -> Any:
+    """The value, and nothing but blanks around it. Raises JSONDecodeError and what hooks raise."""
+    trimmed = text.decode().strip(" \t\r\n")
+    value, end = decoder.raw_decode(trimmed)
+    if end != len(trimmed):
+        raise json.JSONDecodeError("extra text behind the value", trimmed, end)
+    return value
+
 
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")
@@ -133,41 +154,30 @@ def _is_utf8(text: str) -> bool:
 # --- Comparing -----------------------------------------------------------------------------------
 
 
-class _DecimalMet(ValueError):
+class _NumberMet(ValueError):
     """The value holds a number with a fraction or an exponent."""
 
 
-def _encoder(decimals: Any) -> json.JSONEncoder:
-    return json.JSONEncoder(
-        sort_keys=True,
-        ensure_ascii=False,
-        separators=(",", ":"),
-        check_circular=False,
-        default=decimals,
-    )
-
-
-def _meet(_: Decimal) -> Any:
-    raise _DecimalMet
+def _meet(_: Any) -> Any:
+    raise _NumberMet
 
 
 # Most values have no such number, and then the encoder in C does all.
-_PLAIN = _encoder(_meet)
+_PLAIN = msgspec.json.Encoder(enc_hook=_meet, order="sorted")
 
 
 class _Numbers:
-    """Encodes decimals: whole ones as integers, the others as NaN with their text on the side.
+    """Encodes numbers: whole ones as integers, the others as digits and exponent.
 
-    NaN stands for "a number" because no JSON value is written so; the texts follow in order.
+    No integer is written with an exponent, so the two never meet.
     """
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
         # Equality with an integer written out is exact up to this many digits in one value;
         # beyond, 1e4000 a thousand times would make a few bytes into megabytes.
         self._room = 1_000_000
 
-    def __call__(self, number: Decimal) -> int | float:
+    def __call__(self, number: Number) -> int | msgspec.Raw:
         sign, digits, exponent = number.as_tuple()
         text = "".join(map(str, digits)).lstrip("0")
         trimmed = text.rstrip("0")
@@ -176,8 +186,7 @@ class _Numbers:
             return 0
         if power >= 0 and self._whole(len(trimmed) + power):
             return int(("-" if sign else "") + trimmed + "0" * power)
-        self.texts.append(f"{'-' if sign else ''}{trimmed}e{power}")
-        return float("nan")
+        return msgspec.Raw(f"{'-' if sign else ''}{trimmed}e{power}".encode())
 
     def _whole(self, size: int) -> bool:
         if size > 4_300 or size > self._room:

@@ -53,12 +53,10 @@ class SchemaCache:
 
     def problems(self, schema: JsonText, payload: JsonText | None) -> tuple[Problem, ...]:
         """What is wrong with a payload; none is validated as null. An unusable schema: nothing."""
-        return self.check(schema, None if payload is None else json_text.value(payload))
-
-    def check(self, schema: JsonText, payload: Any) -> tuple[Problem, ...]:
-        """The same for a payload that was read already."""
         compiled = self._get(schema)
-        return () if isinstance(compiled, str) else compiled.problems(payload)
+        if isinstance(compiled, str):
+            return ()
+        return compiled.problems(None if payload is None else json_text.exact(payload))
 
     def _get(self, schema: JsonText) -> _Compiled | str:
         key = hashlib.sha256(schema).digest()
@@ -104,7 +102,8 @@ _UNCHECKED = (Problem("", "cannot be checked against the schema"),)
 def _compile(text: JsonText) -> _Compiled | str:
     """The validator, or why the schema is unusable. No text of the schema is repeated."""
     try:
-        schema = json_text.read(text)
+        json_text.read(text)  # for its rules
+        schema = json_text.exact(text)
         cost = Cost(schema)
         if cost.visits(4) > MAX_VISITS_A_PATH:
             return "its references multiply beyond any bound"

@@ -22,24 +22,45 @@ class _Carried(msgspec.Struct):
     forwardedProps: msgspec.Raw = msgspec.Raw(b"{}")
 
 
+class _Entry(msgspec.Struct, omit_defaults=True):
+    interruptId: str
+    status: str
+    payload: msgspec.Raw | None = None
+    metadata: msgspec.Raw | dict[str, str] | None = None
+
+
+class _RunAgentInput(msgspec.Struct):
+    threadId: str
+    runId: str
+    protocolVersion: str
+    state: msgspec.Raw
+    messages: msgspec.Raw
+    tools: msgspec.Raw
+    context: msgspec.Raw
+    forwardedProps: msgspec.Raw
+    resume: list[_Entry]
+
+
 _CARRIED = msgspec.json.Decoder(_Carried)
+_NOTHING = _Carried()
+_encode = msgspec.json.Encoder().encode
 
 
 def build(run: Run, carry: JsonText | None) -> Native:
     """One entry per interrupt, in the run's order, under a new run id on the same thread."""
-    carried = _Carried() if carry is None else _CARRIED.decode(carry)
-    body = _object(
-        threadId=_text(run.thread.thread_id),
-        runId=_text(resume_run_id(run)),
-        protocolVersion=_text("1.0"),
-        state=bytes(carried.state),
-        messages=bytes(carried.messages),
-        tools=bytes(carried.tools),
-        context=bytes(carried.context),
-        forwardedProps=bytes(carried.forwardedProps),
-        resume=b"[" + b",".join(_entry(item) for item in run.items) + b"]",
+    carried = _NOTHING if carry is None else _CARRIED.decode(carry)
+    body = _RunAgentInput(
+        run.thread.thread_id,
+        resume_run_id(run),
+        "1.0",
+        carried.state,
+        carried.messages,
+        carried.tools,
+        carried.context,
+        carried.forwardedProps,
+        [_entry(item) for item in run.items],
     )
-    return Native("run", body, notes=_notes(run, carry))
+    return Native("run", _encode(body), notes=_notes(run, carry))
 
 
 def _notes(run: Run, carry: JsonText | None) -> tuple[str, ...]:
@@ -51,18 +72,20 @@ def _notes(run: Run, carry: JsonText | None) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _entry(item: Item) -> JsonText:
+def _entry(item: Item) -> _Entry:
     """A cancelled entry has no payload; its metadata is what the answerer said, else the cause."""
     answer = item.answer if entry_answered(item) else None
     status = entry_status(item)
-    metadata = _only_object(answer.metadata) if answer else None
+    payload = _not_null(answer.payload) if answer and status == "resolved" else None
+    given = _only_object(answer.metadata) if answer else None
+    metadata: msgspec.Raw | dict[str, str] | None = None if given is None else msgspec.Raw(given)
     if status == "cancelled" and metadata is None:
-        metadata = _object(reason=_text(item.closed_reason or item.status))
-    return _object(
-        interruptId=_text(item.question.interrupt_id),
-        status=_text(status),
-        payload=_not_null(answer.payload) if answer and status == "resolved" else None,
-        metadata=metadata,
+        metadata = {"reason": item.closed_reason or item.status}
+    return _Entry(
+        item.question.interrupt_id,
+        status,
+        None if payload is None else msgspec.Raw(payload),
+        metadata,
     )
 
 
@@ -74,14 +97,3 @@ def _not_null(value: JsonText | None) -> JsonText | None:
 def _only_object(metadata: JsonText | None) -> JsonText | None:
     """An entry's metadata is an object or absent; readers refuse the whole input otherwise."""
     return metadata if metadata is not None and metadata.lstrip().startswith(b"{") else None
-
-
-def _text(value: str) -> JsonText:
-    return msgspec.json.encode(value)
-
-
-def _object(**members: JsonText | None) -> JsonText:
-    pairs = (
-        b'"%s":%s' % (name.encode(), text) for name, text in members.items() if text is not None
-    )
-    return b"{" + b",".join(pairs) + b"}"
