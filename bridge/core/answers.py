@@ -7,8 +7,9 @@ is accepted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from bridge.core import coverage, expiry, json_text, sizes
 from bridge.core.closing import Closed
@@ -35,8 +36,7 @@ from bridge.core.rules import Rules
 from bridge.core.runs import approval_id, index_of, moved, open_count, put, run_of, with_items
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True, gc=False):
     """One answer before one question. `at` is the instant that the deadline is compared with."""
 
     answer: Answer

@@ -7,7 +7,8 @@ identities, digests, statuses and flags, which is enough to recognise what comes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from bridge.core.lifecycle import Move
 from bridge.core.model import (
@@ -25,8 +26,7 @@ from bridge.core.runs import moved, publish_all, revised, with_outcome
 _MOVE_OF: dict[RunOutcome, Move] = {"superseded": "supersede", "withdrawn": "withdraw"}
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(Struct, frozen=True, gc=False):
     """A closed run as the thread remembers it, and what the world is told."""
 
     run: Run

@@ -7,8 +7,9 @@ the command may be delivered.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
+
+from msgspec.structs import replace
 
 from bridge.core import closing, sizes
 from bridge.core.closing import Closed

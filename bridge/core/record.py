@@ -7,15 +7,15 @@ own types.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from bridge.core.model import Origin
 
 Header = tuple[str, bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True, gc=False):
     """Value, key and headers as they came; the origin is where the producer wrote the record."""
 
     value: bytes | None

@@ -5,14 +5,13 @@ Everything in it is a value or a pure function; nothing here may reach for I/O o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from bridge.core.model import BuildNative, Limits, SourcePolicy
 from bridge.core.schema import SchemaCache
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True, gc=False):
     """One source's rules. `parked_room` says whether the slot may keep one more early answer."""
 
     policy: SourcePolicy

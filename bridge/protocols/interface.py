@@ -7,8 +7,9 @@ given one closed run and says what an executor has to send.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from bridge.core.model import Counted, Input, Interrupted, JsonText, Limits, Native, Refusal, Run
 from bridge.core.record import Record
@@ -16,8 +17,7 @@ from bridge.core.record import Record
 __all__ = ["AgentProtocol", "Reading", "Record"]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True, gc=False):
     """What a record means: inputs in order, or why it becomes none, and what was worth counting.
 
     No inputs and no refusal: the record was read past. Inputs may concern several threads; each

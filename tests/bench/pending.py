@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from confluent_kafka import Producer
+from msgspec.structs import replace
 
 from bridge.core.ids import home_slot
 from bridge.core.model import Origin, Run, ThreadKey

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from bridge.core.decide import decide
 from bridge.core.model import Limits, Origin, Parked, SourcePolicy, Thread

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
+from msgspec.structs import replace
 
 from bridge.core.ids import make_id
 from bridge.core.model import AcceptedAnswer, AnswerStatus, Item, Question, Run, ThreadKey

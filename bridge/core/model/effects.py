@@ -1,0 +1,94 @@
+"""What a decision tells the world, and the decision itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct, field
+
+from bridge.core.model.inputs import Refusal
+from bridge.core.model.state import Run, Thread
+from bridge.core.model.words import JsonText, Millis, Origin, ThreadKey, Verdict
+
+
+class Publish(Struct, frozen=True, gc=False):
+    """Upsert the approval of `run.items[index]`."""
+
+    run: Run
+    index: int
+
+
+class Forget(Struct, frozen=True, gc=False):
+    """Tombstone every approval of a run that is no longer remembered."""
+
+    run: Run
+
+
+class Problem(Struct, frozen=True, gc=False):
+    path: str  # JSON Pointer into the payload
+    message: str
+
+
+class Judged(Struct, frozen=True, gc=False):
+    """The one verdict on an answer or operation; identity where it is known."""
+
+    verdict: Verdict
+    origin: Origin
+    answer_id: str
+    decided_at: Millis
+    approval_id: str | None = None
+    thread: ThreadKey | None = None
+    run_id: str | None = None
+    interrupt_id: str | None = None
+    problems: tuple[Problem, ...] = ()
+    open: int | None = None
+
+
+class Native(Struct, frozen=True, gc=False):
+    """What an executor sends: ready-made, nothing left to fill in but credentials."""
+
+    method: str
+    body: JsonText
+    endpoint: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    abandons_siblings: bool = False  # the body takes the whole run back: no answer is delivered
+
+
+class Resume(Struct, frozen=True, gc=False):
+    """The run is complete: emit its one resume command. `run` still has its payloads."""
+
+    run: Run
+    native: Native
+    completed_by: Literal["answers", "expiry", "mixed"]
+    issued_at: Millis
+    deliver_by: Millis | None
+
+
+class DeadLetter(Struct, frozen=True, gc=False):
+    """The input's own record goes to dead-letters with this reason.
+
+    Where the reason is about a run and not about the record that brought it up (a command that
+    does not fit), `run` is given: the letter then has its origin, and no bytes of the answer.
+    """
+
+    refusal: Refusal
+    run: Run | None = None
+
+
+class Counted(Struct, frozen=True, gc=False):
+    """Something an operator should see in a metric: (metric, label)."""
+
+    metric: str
+    label: str = ""
+
+
+Effect = Publish | Forget | Judged | Resume | DeadLetter | Counted
+
+
+class Decision(Struct, frozen=True, gc=False):
+    """The thread as it is from now on, and what the world is told, in order."""
+
+    thread: Thread
+    effects: tuple[Effect, ...] = ()

@@ -1,0 +1,131 @@
+"""What comes in: events of agents, answers of people, operations, time, and refusals."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from bridge.core.model.words import (
+    AnswerStatus,
+    ClosedReason,
+    JsonText,
+    Kind,
+    Millis,
+    Origin,
+    Reason,
+    ThreadKey,
+)
+
+
+class Question(Struct, frozen=True, gc=False):
+    """One interrupt as its protocol asked it. Ids are compared exactly."""
+
+    interrupt_id: str
+    kind: Kind = "input"
+    reason: str | None = None
+    message: str | None = None
+    tool_call_id: str | None = None
+    response_schema: JsonText | None = None
+    metadata: JsonText | None = None
+    expires_at_raw: str | None = None
+    actions: tuple[str, ...] = ()
+    authorize_at: str | None = None
+    flags: tuple[str, ...] = ()
+    native: JsonText | None = None  # what the protocol needs back to build its body
+
+
+class Interrupted(Struct, frozen=True, gc=False):
+    """A run ended with questions. `at` orders runs of a thread; `generation` beats it where > 0."""
+
+    thread: ThreadKey
+    run_id: str
+    protocol: str
+    questions: tuple[Question, ...]
+    digest: bytes  # of the canonical list of interrupts: equal digest, equal event
+    at: Millis
+    origin: Origin
+    generation: int = 0
+    native: JsonText | None = None  # run-level context for the body (endpoint, ids)
+
+
+class MovedOn(Struct, frozen=True, gc=False):
+    """Someone continued or ended the thread's run.
+
+    Closes the open run (`run_id`, or whichever is open) unless `covers` is given and does not name
+    every open interrupt. When `by_run` is the resume run this bridge issued, or is not known, it
+    confirms a resumed run instead.
+    """
+
+    thread: ThreadKey
+    reason: ClosedReason
+    at: Millis
+    origin: Origin
+    run_id: str | None = None
+    by_run: str | None = None
+    covers: tuple[str, ...] | None = None
+    generation: int = 0
+
+
+class RunFailed(Struct, frozen=True, gc=False):
+    """The interrupted run reported an error afterwards."""
+
+    thread: ThreadKey
+    at: Millis
+    origin: Origin
+
+
+class Carry(Struct, frozen=True, gc=False):
+    """Context of a thread to keep until its run ends without an interrupt; None drops it."""
+
+    thread: ThreadKey
+    body: JsonText | None
+    origin: Origin
+
+
+class Answer(Struct, frozen=True, gc=False):
+    """An answer to one question, named by approval_id, by full identity, or by both."""
+
+    origin: Origin
+    status: AnswerStatus
+    approval_id: str | None = None
+    thread: ThreadKey | None = None
+    run_id: str | None = None
+    interrupt_id: str | None = None
+    payload: JsonText | None = None
+    metadata: JsonText | None = None
+    answer_id: str | None = None
+    answered_by: str | None = None
+    answered_at: Millis | None = None
+    comment: str | None = None
+    action: Literal["restart", "respond"] | None = None
+    revised_input: JsonText | None = None
+
+
+class Operation(Struct, frozen=True, gc=False):
+    """An operator closes (`withdraw`) or expires the open interrupts of (`expire`) one run."""
+
+    origin: Origin
+    op: Literal["withdraw", "expire"]
+    approval_id: str | None = None
+    thread: ThreadKey | None = None
+    run_id: str | None = None
+    reason: str | None = None
+    by: str | None = None
+
+
+class Tick(Struct, frozen=True, gc=False):
+    """Time passed: whatever was due in this thread by `until` (now, where None) happens now."""
+
+    until: Millis | None = None
+
+
+Input = Interrupted | MovedOn | RunFailed | Carry | Answer | Operation | Tick
+
+
+class Refusal(Struct, frozen=True, gc=False):
+    """A record that becomes no input. `pointer` is a JSON Pointer, never a value."""
+
+    reason: Reason
+    detail: str = ""
+    pointer: str = ""

@@ -1,0 +1,97 @@
+"""What is remembered of a thread: its runs with their items, early answers, carried context."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from bridge.core.model.inputs import Answer, Question
+from bridge.core.model.words import (
+    AnswerStatus,
+    ClosedReason,
+    JsonText,
+    Millis,
+    Origin,
+    RunOutcome,
+    Status,
+    ThreadKey,
+)
+
+
+class AcceptedAnswer(Struct, frozen=True, gc=False):
+    """The answer that counts. Payload and revised input are dropped once the run is closed."""
+
+    status: AnswerStatus
+    digest: bytes  # of status, payload, action and revised_input as JSON values
+    answer_id: str
+    answered_at: Millis  # the answer record's timestamp
+    answered_by: str | None = None
+    payload: JsonText | None = None
+    metadata: JsonText | None = None
+    action: Literal["restart", "respond"] | None = None
+    revised_input: JsonText | None = None
+
+
+class Item(Struct, frozen=True, gc=False):
+    """One interrupt through its life."""
+
+    question: Question
+    status: Status = "pending"
+    revision: int = 1
+    expires_at: Millis | None = None  # effective: its own, or the source's default_ttl
+    flags: tuple[str, ...] = ()
+    answer: AcceptedAnswer | None = None
+    closed_at: Millis | None = None
+    closed_reason: ClosedReason | None = None
+
+
+class RunPolicy(Struct, frozen=True, gc=False):
+    """What a source's configuration said when the run opened; later changes do not touch it."""
+
+    allowed_answerers: tuple[str, ...] = ()
+    withdraw_on_failure: bool = False
+    closed_retention: Millis = 7 * 86_400_000
+
+
+class Run(Struct, frozen=True, gc=False):
+    """One interrupted run, open or closed and remembered."""
+
+    thread: ThreadKey
+    run_id: str
+    protocol: str
+    digest: bytes
+    at: Millis
+    generation: int
+    origin: Origin
+    published_at: Millis
+    items: tuple[Item, ...]
+    policy: RunPolicy = RunPolicy()
+    native: JsonText | None = None
+    outcome: RunOutcome | None = None  # None while open
+    closed_at: Millis | None = None
+    confirmed: bool = False  # somebody saw our resume run start
+
+    @property
+    def is_open(self) -> bool:
+        return self.outcome is None
+
+
+class Parked(Struct, frozen=True, gc=False):
+    """An answer that came before its question, kept under its approval id until `until`."""
+
+    approval_id: str
+    answer: Answer
+    until: Millis
+
+
+class Thread(Struct, frozen=True, gc=False):
+    """All that `decide` sees and changes: one thread's runs, its early answers, its context.
+
+    `runs` is in order of arrival. `parked` holds the early answers for approval ids the input
+    concerns; a thread that was never seen is `Thread()`.
+    """
+
+    runs: tuple[Run, ...] = ()
+    parked: tuple[Parked, ...] = ()
+    carry: JsonText | None = None

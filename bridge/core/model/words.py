@@ -1,0 +1,88 @@
+"""Words that records, state and rules share: closed sets, and the two names of a thing's place.
+
+Instants are milliseconds since the epoch, UTC; free JSON is the bytes of its text, as written.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Millis = int
+JsonText = bytes
+
+Kind = Literal["input", "authorization"]
+Status = Literal["pending", "answered", "cancelled", "expired", "superseded", "withdrawn"]
+RunOutcome = Literal["resumed", "superseded", "withdrawn", "unresumable"]
+AnswerStatus = Literal["resolved", "cancelled"]
+Verdict = Literal[
+    "malformed",
+    "forbidden",
+    "unknown",
+    "duplicate",
+    "late",
+    "stale",
+    "withdrawn",
+    "expired",
+    "out_of_band",
+    "conflict",
+    "too_large",
+    "invalid_payload",
+    "parked_full",
+    "accepted",
+]
+ClosedReason = Literal[
+    "answered",
+    "cancelled",
+    "expired",
+    "lapsed",
+    "superseded",
+    "moved_on",
+    "resumed_elsewhere",
+    "run_failed",
+    "task_ended",
+    "sibling_abandoned",
+    "operator",
+    "command_too_large",
+    "no_refusal_configured",
+]
+Reason = Literal[
+    "empty",
+    "not_json",
+    "json_rules",
+    "malformed",
+    "too_large",
+    "too_deep",
+    "unknown_outcome",
+    "no_interrupts",
+    "interrupts_on_success",
+    "duplicate_interrupt_id",
+    "run_conflict",
+    "run_reused",
+    "too_old",
+    "limit",
+    "command_too_large",
+    "no_refusal_configured",
+    "unsupported",
+]
+
+
+class Origin(Struct, frozen=True, gc=False):
+    """Where a record stood when its producer wrote it; survives a reroute."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: Millis
+
+    def __str__(self) -> str:
+        return f"{self.topic}/{self.partition}/{self.offset}"
+
+
+class ThreadKey(Struct, frozen=True, gc=False):
+    """The unit of state and of order. Scope is empty where a protocol has none."""
+
+    source: str
+    scope: str
+    thread_id: str
