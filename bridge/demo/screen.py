@@ -46,7 +46,7 @@ _MARKS: dict[Tone, str] = {
     "command": "»",
 }
 _FRAME_SECONDS = 0.25
-_TOLD_SECONDS = 0.8
+_TOLD_SECONDS = 0.7
 
 
 class Screen(Protocol):

@@ -17,7 +17,7 @@ from bridge.demo.broker import DevBroker
 from bridge.demo.cast import AGENTS, cast
 from bridge.demo.scene import Scene
 from bridge.demo.screen import Screen, screen
-from bridge.demo.stage import BOOTSTRAP_VARIABLE, Stage, set_up
+from bridge.demo.stage import BOOTSTRAP_VARIABLE, SLOTS, Stage, set_up
 from bridge.demo.witness import StoryBroken, watching
 
 INTERRUPTED, TERMINATED = 130, 143  # as a shell reports SIGINT and SIGTERM
@@ -63,6 +63,8 @@ async def _play(told: Screen, bootstrap: str, *, interactive: bool, keep: bool) 
     async with set_up(bootstrap, AGENTS, remove_topics=not owned) as stage:
         with told.busy("creating topics and starting two workers …"):
             await stage.start_workers()
+        topics = f"{len(stage.all_topics)} topics {stage.config.app_id}.*"
+        told.say(f"{topics}, {SLOTS} partitions each", "good")
         for worker in stage.workers:
             slots = " and ".join(map(str, worker.slots))
             told.say(f"{worker.name}, pid {worker.pid}, serves slots {slots}", "good")
@@ -74,8 +76,7 @@ async def _play(told: Screen, bootstrap: str, *, interactive: bool, keep: bool) 
             raise
         good &= await _ends_well(stage, told)
         if not owned:
-            names = f"{len(stage.all_topics)} topics {stage.config.app_id}.*"
-            told.say(f"removing the {names}; an empty group of that name stays", "quiet")
+            told.say("removing the topics; an empty consumer group stays", "quiet")
     return 0 if good else 1
 
 

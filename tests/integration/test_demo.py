@@ -66,9 +66,12 @@ def typing(process: subprocess.Popen[str], *answers: str) -> Callable[[str], Non
     return react
 
 
-async def topics_named(bootstrap: str, prefix: str) -> list[str]:
+async def topics_of(bootstrap: str, printed: str) -> list[str]:
+    """The topics that are still there of those it said it made."""
+    prefix = re.search(r"topics (bridge-demo-[0-9a-f]+\.)", printed)
+    assert prefix is not None
     async with connected({"bootstrap_servers": bootstrap}) as admin:
-        return [name for name in await admin.list_topics() if name.startswith(prefix)]
+        return [name for name in await admin.list_topics() if name.startswith(prefix[1])]
 
 
 async def test_the_story_is_played_and_its_outcomes_stand_on_the_topics(bootstrap: str) -> None:
@@ -82,9 +85,7 @@ async def test_the_story_is_played_and_its_outcomes_stand_on_the_topics(bootstra
         assert re.search(rf"answers +15: .*1 {verdict}\b", printed), printed
     assert re.search(r"takeover +\d+\.\d s from SIGKILL of worker [12]", printed), printed
     assert "all invariants hold" in printed
-    prefix = re.search(r"bridge-demo-[0-9a-f]+", printed)
-    assert prefix is not None
-    assert not await topics_named(bootstrap, prefix[0])
+    assert not await topics_of(bootstrap, printed)
 
 
 def test_a_person_answers_at_the_prompt(bootstrap: str) -> None:
@@ -114,7 +115,7 @@ async def test_ctrl_c_takes_everything_down(bootstrap: str) -> None:
         assert process.wait() == 130, printed
     assert len(workers) == 2
     assert not [pid for pid in workers if is_running(pid)]
-    assert not await topics_named(bootstrap, "bridge-demo-")
+    assert not await topics_of(bootstrap, printed)
 
 
 def is_running(pid: int) -> bool:
