@@ -81,6 +81,8 @@ def _confirmed(thread: Thread, run: Run) -> Decision:
 
 def _open_run(thread: Thread, event: MovedOn) -> Run | None:
     for run in thread.runs:
+        if event.by_run == run.run_id:
+            return None  # the start of a run, told again, does not end what it came to ask
         if run.outcome is None and event.run_id in (None, run.run_id):
             return run if is_after(event.at, event.generation, run) else None
     return None

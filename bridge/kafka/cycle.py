@@ -174,7 +174,7 @@ class Cycle:
             self._count(counted)
 
     def _take_answer(self, record: Record) -> None:
-        answer = read_answer(record, self._desk.limits)
+        answer = read_answer(record, self._desk.limits, self._count)
         if isinstance(answer, BadAnswer):
             self._refuse(record, answer)
         else:
@@ -206,10 +206,17 @@ class Cycle:
             if home == self._desk.slot:
                 self._apply(event, record, source)
         if not self._rerouted:
-            for home in sorted(set(homes) - {self._desk.slot}):
-                self.outgoing.append(reroute_record(record, home))
-                self.counts["rerouted", record.origin.topic] += 1
+            self._send_home(record, dict(zip(homes, inputs, strict=True)))
         return here
+
+    def _send_home(self, record: Record, homes: Mapping[int, Input]) -> None:
+        """One hop to each other home, keyed by a thread that lives there."""
+        for home, event in homes.items():
+            if home != self._desk.slot:
+                assert not isinstance(event, Tick)
+                thread_id = event.thread.thread_id if event.thread is not None else None
+                self.outgoing.append(reroute_record(record, home, thread_id))
+                self.counts["rerouted", record.origin.topic] += 1
 
     def _home(self, event: Input) -> int:
         assert not isinstance(event, Tick)

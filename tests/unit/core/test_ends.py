@@ -198,6 +198,14 @@ def test_a_run_that_was_continued_elsewhere_is_withdrawn(
     assert decision.thread.runs[0].outcome == ("withdrawn" if closes else None)
 
 
+def test_start_of_the_waiting_run_told_again_closes_nothing() -> None:
+    """Ids recur: the resume that started this run may name the interrupts that it ended with."""
+    thread = opened("a")
+    started = moved_on(by_run=thread.runs[0].run_id, covers=("a",), at=NOW + 1)
+    assert decide(thread, started, NOW, rules()).thread is thread
+
+
+
 @pytest.mark.parametrize(
     ("by_run", "confirmed"),
     [
