@@ -10,9 +10,10 @@ import time
 import uuid
 from dataclasses import dataclass
 
-from confluent_kafka import Consumer, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, Message, Producer
 
 from tests.bench import mix
+from tests.bench.ends import assign_ends
 from tests.bench.lab import Topics
 from tests.bench.usage import cpu
 
@@ -83,13 +84,8 @@ class Generator:
                 "fetch.wait.max.ms": 5,
             }
         )
-        at = []
-        for role in ("approvals", "resume-commands"):
-            for number in range(self._topics.partitions):
-                partition = TopicPartition(self._topics[role], number)
-                _, partition.offset = consumer.get_watermark_offsets(partition, 10)
-                at.append(partition)
-        consumer.assign(at)
+        read = [self._topics[role] for role in ("approvals", "resume-commands")]
+        assign_ends(consumer, read, self._topics.partitions)
         return consumer
 
     def run(self) -> Driven:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Final, Self
 
-from confluent_kafka import Consumer, Message, TopicPartition
+from confluent_kafka import Consumer, Message
+
+from tests.bench.ends import assign_ends
 
 Name = Callable[[Message], str | None]
 """What a record is looked for by; None for those that nobody waits for."""
@@ -33,10 +35,7 @@ class Reader:
                 "fetch.wait.max.ms": 100,
             }
         )
-        at = [TopicPartition(topic, p) for topic in topics for p in range(partitions)]
-        for partition in at:
-            _, partition.offset = self._consumer.get_watermark_offsets(partition, 10)
-        self._consumer.assign(at)
+        assign_ends(self._consumer, topics, partitions)
         self._thread = threading.Thread(target=self._read, daemon=True)
 
     def __enter__(self) -> Self:
