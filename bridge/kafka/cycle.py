@@ -49,6 +49,7 @@ from bridge.records.answers import BadAnswer, read_answer
 from bridge.records.approval import approval_record, forget_records
 from bridge.records.command import command_record
 from bridge.records.dead_letter import dead_letter
+from bridge.records.headers import trace_context
 from bridge.records.operations import read_operation
 from bridge.records.outgoing import Outgoing
 from bridge.records.reroute import reroute_record
@@ -252,16 +253,17 @@ class Cycle:
         return decision.effects
 
     def _emit(self, effects: Iterable[Effect], record: Record, source: str) -> None:
+        trace = trace_context(record.headers) if record.headers else ()
         for effect in effects:
             match effect:
                 case Publish():
-                    self.outgoing.append(approval_record(effect.run, effect.index))
+                    self.outgoing.append(approval_record(effect.run, effect.index, trace))
                     self._note_closed(effect.run, effect.index)
                 case Judged():
-                    self.outgoing.append(verdict_record(effect))
+                    self.outgoing.append(verdict_record(effect, trace))
                     self.counts["answers", effect.verdict] += 1
                 case Resume():
-                    self.outgoing.append(command_record(effect))
+                    self.outgoing.append(command_record(effect, trace))
                 case DeadLetter():
                     self._bury(effect, record, source)
                 case Forget():

@@ -88,6 +88,16 @@ def test_defect_on_one_record_sets_it_aside(monkeypatch: pytest.MonkeyPatch) -> 
     assert ("bridge-reason", b"unsupported") in out[1].headers
 
 
+def test_trace_context_goes_on_and_nothing_else() -> None:
+    """A valid traceparent of the input is on its outputs; other headers of a sender are not."""
+    parent = ("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+    asked = event()
+    sender = raw(asked.value, EVENTS, headers=[parent, ("ce_source", b"forged")])
+    (out,) = Bench().cycle(sender)
+    assert parent in out.headers
+    assert ("ce_source", b"forged") not in out.headers
+
+
 def test_early_answer_waits_and_is_judged_with_its_question() -> None:
     """Parked in one cycle, restored, applied when the event comes."""
     bench = Bench()
