@@ -118,11 +118,15 @@ class Read:
         return [record.key for record in self.batches]
 
 
-async def killed_inside_a_transaction(slot: Slot, key: bytes) -> None:
-    """A worker process writes `key` to the state partition and is SIGKILLed before it commits."""
+async def killed_inside_a_transaction(slot: Slot, key: bytes, timeout: float = 15) -> None:
+    """A worker process writes `key` to the state partition and is SIGKILLed before it commits.
+
+    `timeout` (seconds) is when the broker gives its transaction up.
+    """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.integration.kafka.victim"),
         *(slot.bootstrap, slot.transactional_id, json.dumps(slot.topics), key.decode()),
+        str(timeout),
         stdout=asyncio.subprocess.PIPE,
     )
     try:

@@ -1,6 +1,7 @@
 """A worker that stops between the broker's acknowledgement and its commit, to be killed there.
 
-Arguments: bootstrap, transactional id, topics by role as JSON, key of the state record.
+Arguments: bootstrap, transactional id, topics by role as JSON, key of the state record,
+and the transaction timeout in seconds.
 """
 
 from __future__ import annotations
@@ -24,9 +25,14 @@ class Victim(SlotProducer):
         await asyncio.Event().wait()
 
 
-async def main(bootstrap: str, transactional_id: str, topics: str, key: str) -> None:
+async def main(bootstrap: str, transactional_id: str, topics: str, key: str, timeout: str) -> None:
     producer = Victim(
-        {"bootstrap_servers": bootstrap}, transactional_id, 0, json.loads(topics), deadline=60
+        {"bootstrap_servers": bootstrap},
+        transactional_id,
+        0,
+        json.loads(topics),
+        deadline=60,
+        timeout=float(timeout),
     )
     await producer.start()
     await producer.commit([Outgoing("state", key.encode(), b"never")])
