@@ -59,17 +59,17 @@ class Slot:
         self._tenure: Tenure | None = None
         self._log = _SlotLog(log, {"slot": desk.slot})
         self._failures = 0
-        self._stopped_by: BridgeError | None = None
+        self._trouble: Exception | None = None
 
     @property
-    def error(self) -> BridgeError | None:
-        """What made the slot stand still, until it has caught up again."""
+    def error(self) -> Exception | None:
+        """Why it does not serve: what stopped it or ended its tenure, until it has caught up."""
         serving = self._tenure is not None and self._tenure.state == "serving"
-        return None if serving else self._stopped_by
+        return None if serving else self._trouble
 
     @property
     def state(self) -> SlotState:
-        if self.error is not None:
+        if isinstance(self.error, FATAL):
             return "stopped"
         if self._tenure is None:
             return "opening"
@@ -95,8 +95,8 @@ class Slot:
                 self._failures = 0
                 await tenure.serve(self._stopping)
         finally:
-            if tenure.state == "serving":  # it came past what had stopped it before
-                self._stopped_by = None
+            if tenure.state == "serving":  # it came past what had ended the one before
+                self._trouble = None
             await tenure.close()
 
     async def _unless_stopped(self, opening: Coroutine[Any, Any, None]) -> bool:
@@ -131,13 +131,15 @@ class Slot:
 
         The log says it once for each reason, however often the slot looks again.
         """
-        if str(error) != str(self._stopped_by):
+        if str(error) != str(self._trouble):
             self._log.error("slot stopped: %s", error, extra={"code": error.code})
-        self._stopped_by = error
+        self._trouble = error
         await self._pause(self._setup.times.retry)
+        await self._wait_for_membership()
 
     async def _after(self, error: Exception) -> None:
         """Say what happened; then open again, if we still may, a little later each time."""
+        self._trouble = error
         cause = error.code if isinstance(error, BridgeError) else type(error).__name__
         self._setup.metrics.count("rebuilds", cause)
         self._setup.metrics.failed(_result(error))
@@ -148,7 +150,9 @@ class Slot:
         await self._pause(_BACKOFF_S[min(self._failures, len(_BACKOFF_S)) - 1])
 
     async def _wait_for_membership(self) -> None:
-        """R8: two owners that both reopen would fence each other for ever."""
+        """R8: two owners that both reopen would fence each other for ever, and one that stood
+        still must not take the slot from whoever has it by now.
+        """
         while not self._stopping.is_set():
             if await self._membership(self._desk.slot) == "member":
                 return

@@ -24,7 +24,7 @@ from bridge.kafka.intake import StartFrom
 from bridge.kafka.lease import Membership
 from bridge.kafka.post import post
 from bridge.kafka.reader import snapshot
-from bridge.kafka.slot import Slot
+from bridge.kafka.slot import AskMembership, Slot
 from bridge.kafka.tenure import SlotSetup, SlotTimes
 from bridge.observe.metrics import Metrics
 from bridge.protocols import PROTOCOLS
@@ -61,7 +61,12 @@ class Deployment:
         """The same with another `start_from` in its settings."""
         return replace(self, inputs=dict.fromkeys(self.inputs, start))
 
-    def slot(self, number: int = 0, times: SlotTimes = QUICK) -> Slot:
+    def slot(
+        self,
+        number: int = 0,
+        times: SlotTimes = QUICK,
+        membership: AskMembership = _member,
+    ) -> Slot:
         source = Source("agents", PROTOCOLS["ag-ui"], SourcePolicy())
         desk = Desk(
             number,
@@ -81,12 +86,17 @@ class Deployment:
             metrics=self.metrics,
             times=times,
         )
-        return Slot(desk, setup, _member)
+        return Slot(desk, setup, membership)
 
     @asynccontextmanager
-    async def running(self, number: int = 0, times: SlotTimes = QUICK) -> AsyncIterator[Slot]:
+    async def running(
+        self,
+        number: int = 0,
+        times: SlotTimes = QUICK,
+        membership: AskMembership = _member,
+    ) -> AsyncIterator[Slot]:
         """A slot that serves in this process until the block ends."""
-        slot = self.slot(number, times)
+        slot = self.slot(number, times, membership)
         task = asyncio.create_task(slot.run())
         try:
             yield slot

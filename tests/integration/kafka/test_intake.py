@@ -9,7 +9,10 @@ import pytest
 from aiokafka.admin import NewTopic
 
 from bridge.errors import PositionLost
+from bridge.kafka.lease import Membership
 from bridge.kafka.reader import snapshot
+from bridge.kafka.transaction import SlotProducer
+from bridge.records.outgoing import Outgoing
 from tests.integration.kafka.deployment import (
     Deploy,
     Deployment,
@@ -154,6 +157,25 @@ async def test_a_stopped_slot_says_so_once_and_keeps_looking(
     assert await state_records(deployment) == before
 
 
+async def test_a_stopped_slot_that_was_given_away_stays_out(deploy: Deploy) -> None:
+    """R8: it looks again only as a member, or it would fence the owner that goes on."""
+    deployment = await deploy()
+    await lose_position(deployment)
+    asked: list[int] = []
+
+    async def given_away(slot: int) -> Membership:
+        asked.append(slot)
+        return "not_member"
+
+    async with deployment.running(membership=given_away) as slot:
+        await until(lambda: slot.state == "stopped")
+        owner = SlotProducer(deployment.client, f"{deployment.app_id}-0", 0, deployment.topics)
+        await owner.start()
+        await until(lambda: len(asked) > 3)
+        await owner.commit([Outgoing("state", b"still-mine", None)])
+        await owner.close()
+
+
 async def state_records(deployment: Deployment) -> int:
     """How many state records there are; a slot that may not open writes none."""
     return len(await snapshot(deployment.client, deployment.topics["state"]))
@@ -252,7 +274,9 @@ async def test_a_deleted_topic_is_an_error_until_it_is_back(
         deployment.delete_topic(topic)
         missing = f"The topic {topic} does not exist"
         await until(lambda: any(missing in record.message for record in caplog.records), 40)
-        assert slot.state != "serving"
+        await until(lambda: slot.error is not None)
+        assert missing in str(slot.error)
+        assert slot.state not in ("serving", "stopped")
         await create_topics(bootstrap, [NewTopic(topic, 1, 1)])
         await deployment.ask("back")
         await caught_up(slot, 60)
