@@ -54,8 +54,7 @@ def _decide(given: dict[str, Any]) -> Work:
         for record in sorted(map(_record, messages), key=lambda r: r.origin.topic not in events):
             cycle.take(record)
         writes = list(draft.writes())
-        for key, value in writes:
-            ledger.fold(key, value)
+        draft.fold(writes)
         records: Iterable[Outgoing] = (
             *cycle.outgoing,
             *(Outgoing("state", key, value) for key, value in writes),
