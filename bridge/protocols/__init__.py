@@ -7,9 +7,12 @@ from types import MappingProxyType
 
 from bridge.core.model import JsonText, Native, Run
 from bridge.protocols.ag_ui import AgUi
+from bridge.protocols.genkit import Genkit
 from bridge.protocols.interface import AgentProtocol
 
-PROTOCOLS: Mapping[str, AgentProtocol] = MappingProxyType({AgUi.name: AgUi()})
+PROTOCOLS: Mapping[str, AgentProtocol] = MappingProxyType(
+    {AgUi.name: AgUi(), Genkit.name: Genkit()}
+)
 
 
 def build_native(run: Run, carry: JsonText | None) -> Native:

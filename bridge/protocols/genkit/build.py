@@ -1,0 +1,141 @@
+"""A closed run to the one whole resume that continues its turn.
+
+Exactly one entry for each question, none of an earlier turn, no key that a runtime does not know:
+a part that is missing runs the others and fails, a part too much may answer another question.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from bridge.core import json_text
+from bridge.core.coverage import entry_answered, entry_status
+from bridge.core.model import AcceptedAnswer, Item, JsonText, Native, Run
+from bridge.protocols.genkit.offer import Offer
+from bridge.protocols.genkit.parts import respond_part, restart_part, verbatim
+from bridge.protocols.genkit.paused import Continuation
+from bridge.protocols.slices import array_of, object_of, text
+
+CHECK_LEAF = "check_leaf"
+"""Before sending: getSnapshot of init.sessionId names init.snapshotId, finishReason interrupted,
+or a failed child of it. Otherwise the session went on, and the resume would fork it."""
+
+
+class _Asked(msgspec.Struct):
+    """The request as the question's metadata has it."""
+
+    name: Raw
+    ref: Raw = Raw()
+    input: Raw = Raw()
+
+
+_ASKED = msgspec.json.Decoder(_Asked)
+_OFFER = msgspec.json.Decoder(Offer)
+_CONTINUATION = msgspec.json.Decoder(Continuation)
+
+
+class _Unsendable(Exception):
+    """Carries the note on an answer that must not go out; never leaves this module."""
+
+
+def build(run: Run) -> Native:
+    """The body of an agent's POST: `data.resume` and `init`."""
+    turn = _CONTINUATION.decode(run.native or b"{}")
+    resume = _Resume()
+    try:
+        for item in run.items:
+            resume.add(item)
+    except _Unsendable as note:
+        return Native("withheld", b"{}", notes=(str(note),))
+    if turn.server:
+        resume.notes.append(CHECK_LEAF)
+    resume.responds.extend(bytes(sibling) for sibling in turn.siblings)
+    body = object_of({"data": object_of({"resume": resume.text()}), "init": bytes(turn.init)})
+    return Native("resume", body, notes=tuple(dict.fromkeys(resume.notes)))
+
+
+class _Resume:
+    """The two lists, in the order of the run."""
+
+    def __init__(self) -> None:
+        self.restarts: list[JsonText] = []
+        self.responds: list[JsonText] = []
+        self.notes: list[str] = []
+
+    def text(self) -> JsonText:
+        """An empty list is left out: Python would take one for an answer to everything."""
+        return object_of(
+            {
+                "restart": array_of(self.restarts) if self.restarts else None,
+                "respond": array_of(self.responds) if self.responds else None,
+            }
+        )
+
+    def add(self, item: Item) -> None:
+        asked = _ASKED.decode(item.question.metadata or b"{}")
+        offer = _OFFER.decode(item.question.native or b"{}")
+        answer = item.answer if entry_answered(item) else None
+        if answer is not None and not _is_null(answer.metadata):
+            self.notes.append("metadata_omitted")
+        if answer is None or entry_status(item) == "cancelled":
+            self._refuse(asked, offer, item.closed_reason or item.status)
+        elif (answer.action or offer.action) == "respond":
+            self._respond(asked, answer)
+        else:
+            self._restart(asked, offer, answer)
+
+    def _respond(self, asked: _Asked, answer: AcceptedAnswer) -> None:
+        if answer.revised_input is not None:
+            self.notes.append("revised_input_omitted")
+        self._add_output(asked, answer.payload or b"null")
+
+    def _restart(self, asked: _Asked, offer: Offer, answer: AcceptedAnswer) -> None:
+        """Where the answer is no restart that this runtime takes, the tool does not run."""
+        payload = None if answer.payload is None else json_text.value(answer.payload)
+        if answer.revised_input is not None and not offer.revise:
+            self._refuse_noted(asked, offer, "revised_input_refused")
+        elif offer.hold != "none":
+            self._decide(asked, offer, payload, answer.payload or b"null")
+        elif payload is None or payload is True:
+            self._add_restart(asked, b"true", answer.revised_input)
+        elif isinstance(payload, dict):
+            self._add_restart(asked, answer.payload or b"true", answer.revised_input)
+        else:
+            self._refuse_noted(asked, offer, "restart_payload_refused")
+
+    def _decide(self, asked: _Asked, offer: Offer, payload: Any, resumed: JsonText) -> None:
+        """Only the boolean lets a held call run: Python would take "no" for a yes."""
+        approved = payload.get("toolApproved") if isinstance(payload, dict) else None
+        if approved is True or (approved is False and offer.hold == "decide"):
+            self._add_restart(asked, resumed)
+        else:
+            self._refuse(asked, offer, "not_approved")
+
+    def _refuse_noted(self, asked: _Asked, offer: Offer, note: str) -> None:
+        self.notes.append(note)
+        self._refuse(asked, offer, note)
+
+    def _refuse(self, asked: _Asked, offer: Offer, why: str) -> None:
+        """The configured refusal, else the middleware's own no. There is no third."""
+        if offer.refusal:
+            self._add_output(asked, bytes(offer.refusal))
+        elif offer.hold == "decide":
+            self._add_restart(asked, object_of({"toolApproved": b"false", "reason": text(why)}))
+        else:
+            raise _Unsendable(why)
+
+    def _add_output(self, asked: _Asked, output: JsonText) -> None:
+        self.responds.append(respond_part(bytes(asked.name), verbatim(asked.ref), output))
+
+    def _add_restart(
+        self, asked: _Asked, resumed: JsonText, revised: JsonText | None = None
+    ) -> None:
+        name, ref, input_ = bytes(asked.name), verbatim(asked.ref), verbatim(asked.input)
+        self.restarts.append(restart_part(name, ref, input_, resumed, revised))
+
+
+def _is_null(value: JsonText | None) -> bool:
+    return value is None or value.strip() == b"null"

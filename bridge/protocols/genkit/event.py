@@ -1,0 +1,166 @@
+"""One record before anybody knows whether it matters: the end of a turn in it, found cheaply.
+
+A topic holds outputs, snapshots and stream chunks; most say nothing that a question depends on.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from bridge.core import json_text
+from bridge.core.json_text import JsonError
+from bridge.core.model import Counted, Input, Limits, Refusal
+from bridge.protocols.fields import Fields, Unreadable
+from bridge.protocols.genkit.options import Options
+from bridge.protocols.interface import Reading, Record
+
+NAME: Final = "genkit"
+
+
+class Event:
+    """One record on its way through the reader: where it came from, what was forgiven in it."""
+
+    __slots__ = ("limits", "options", "record", "seen", "source", "value")
+
+    def __init__(
+        self, value: bytes, record: Record, source: str, limits: Limits, options: Options
+    ) -> None:
+        self.value = value
+        self.record = record
+        self.source = source
+        self.limits = limits
+        self.options = options
+        self.seen: set[str] = set()
+
+    def strictly(self) -> Any:
+        """The whole value, held to every rule of strict JSON."""
+        return json_text.read(self.value, self.limits.json_depth)
+
+    def reading(self, *inputs: Input) -> Reading:
+        return Reading(inputs, counts=self.counts())
+
+    def refused(self, refusal: Refusal) -> Reading:
+        return Reading(refusal=refusal, counts=self.counts())
+
+    def counts(self) -> tuple[Counted, ...]:
+        """Each thing once per record, in a fixed order."""
+        if not self.seen:
+            return ()
+        return tuple(Counted("lenient", kind) for kind in sorted(self.seen))
+
+
+class _State(Struct, gc=False):
+    sessionId: str | None = None
+
+
+class Turn(Struct, gc=False):
+    """What an output and a snapshot tell of the end of a turn."""
+
+    finishReason: str | None = None
+    finish_reason: str | None = None
+    status: str | None = None
+    sessionId: str | None = None
+    snapshotId: str | None = None
+    createdAt: str | None = None
+    state: _State | None = None
+
+
+class Wrapper(Turn, gc=False):
+    """A turn itself, or what stands around one."""
+
+    protocol: str | None = None
+    agent: str | None = None
+    stateManagement: str | None = None
+    runtime: str | None = None
+    output: Turn | None = None
+    snapshot: Turn | None = None
+    result: Turn | None = None
+
+
+_WRAPPER = msgspec.json.Decoder(Wrapper)
+_PLACES: Final = ("output", "snapshot", "result")
+
+
+class Found(Struct, frozen=True, gc=False):
+    """A turn in its record; `place` is the member it stands in, empty where it is the record."""
+
+    turn: Turn
+    wrapper: Wrapper
+    place: str
+
+    @property
+    def pointer(self) -> str:
+        return f"/{self.place}" if self.place else ""
+
+
+def find_turn(event: Event) -> Found | None:
+    """The turn that the record tells of, at less than the price of parsing it; None for none.
+
+    Raises JsonError or Unreadable where the value is no JSON object, or looks like a turn and has
+    members of other types.
+    """
+    try:
+        wrapper = _WRAPPER.decode(event.value)
+    except (msgspec.DecodeError, RecursionError):
+        _check_odd_text(event)
+        return None
+    if wrapper.finishReason is not None or wrapper.finish_reason is not None:
+        return Found(wrapper, wrapper, "")
+    for place in _PLACES:
+        turn = getattr(wrapper, place)
+        if turn is not None:
+            return Found(turn, wrapper, place)
+    if wrapper.protocol is not None:
+        raise Unreadable("malformed", "", "a wrapper holds an output or a snapshot")
+    return None
+
+
+# --- What the fast decoder refuses ----------------------------------------------------------------
+
+
+def _check_odd_text(event: Event) -> None:
+    """Read past only if no question can be in it.
+
+    Streams cut emoji into lone surrogates and Python writes NaN: neither matters in a record that
+    nobody here reads.
+    """
+    try:
+        value = event.strictly()
+    except JsonError:
+        if b"interrupt" in event.value or not isinstance(_loosely(event.value), dict):
+            raise
+        event.seen.add("odd_json")
+        return
+    _check_types(Fields(value, "", event.seen), Wrapper)
+    for place in _PLACES:
+        inner = value.get(place)
+        if isinstance(inner, dict):
+            _check_types(Fields(inner, f"/{place}", event.seen), Turn)
+        elif inner is not None and "protocol" in value:
+            raise Unreadable("malformed", f"/{place}", "must be an object")
+    event.seen.add("unknown_shape")
+
+
+def _check_types(fields: Fields, shape: type[Turn]) -> None:
+    """Refuses a turn of other types; what has no finish reason and no protocol is not ours."""
+    if all(fields.find(name)[1] is None for name in ("finishReason", "protocol")):
+        return
+    for name in shape.__struct_fields__:
+        if name == "state":
+            pointer, state = fields.find(name)
+            if state is not None:
+                Fields(state, pointer, set()).text("sessionId")
+        elif name not in _PLACES:
+            fields.text(name)
+
+
+def _loosely(value: bytes) -> Any:
+    """The value for a standard parser without our rules; None where it is no JSON at all."""
+    try:
+        return json.loads(value.decode())
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,167 @@
+"""What a source's settings say about its agent and its tools.
+
+Wrong settings are found when they are read, with the name of the key; schemas and refusals are
+kept as JSON text from then on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeVar
+
+from bridge.core.model import JsonText
+from bridge.core.schema import SchemaCache
+
+Action = Literal["restart", "respond"]
+Runtime = Literal["go", "js", "py"]
+Management = Literal["server", "client"]
+
+RUNTIMES: Final[Mapping[str, Runtime]] = {"go": "go", "js": "js", "py": "py"}
+MANAGEMENTS: Final[Mapping[str, Management]] = {"server": "server", "client": "client"}
+_ACTIONS: Final[Mapping[str, Action]] = {"restart": "restart", "respond": "respond"}
+ANY_TOOL: Final = "*"
+_Word = TypeVar("_Word", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """How questions of one tool are answered. `action` None: the answer has to say it."""
+
+    action: Action | None = None
+    output_schema: JsonText | None = None
+    resume_schema: JsonText | None = None
+    refusal: JsonText | None = None
+    """The tool's output when nobody may or wants to let it run; sent for abandoned questions."""
+    allow_revised_input: bool = False
+
+
+_UNKNOWN_TOOL = Tool()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A source's settings. What a record's wrapper says itself goes before them."""
+
+    agent: str = ""
+    runtime: Runtime | None = None
+    state_management: Management | None = None
+    tools: Mapping[str, Tool] = field(default_factory=lambda: MappingProxyType({}))
+
+    def tool(self, name: str) -> Tool:
+        return self.tools.get(name) or self.tools.get(ANY_TOOL) or _UNKNOWN_TOOL
+
+
+NO_OPTIONS: Final = Options()
+
+
+def read_options(given: Mapping[str, object]) -> Options:
+    """Raises ValueError that names the key."""
+    _refuse_unknown(given, ("agent", "runtime", "state_management", "tools"), "genkit")
+    tools = given.get("tools", {})
+    if not isinstance(tools, Mapping):
+        raise ValueError("genkit: tools must be a table of tools by name")
+    options = Options(
+        agent=_agent(given.get("agent", "")),
+        runtime=_one_of(RUNTIMES, given, "runtime", "genkit"),
+        state_management=_one_of(MANAGEMENTS, given, "state_management", "genkit"),
+        tools=MappingProxyType({str(name): _tool(str(name), tool) for name, tool in tools.items()}),
+    )
+    for name, tool in options.tools.items():
+        if tool.allow_revised_input and options.runtime != "go":
+            raise ValueError(
+                f"genkit: tools.{name}.allow_revised_input needs runtime = go; "
+                "the others refuse every changed input"
+            )
+    return options
+
+
+def _agent(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("genkit: agent must be a text")
+    return value
+
+
+def _tool(name: str, given: object) -> Tool:
+    where = f"genkit: tools.{name}"
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{where} must be a table")
+    _refuse_unknown(given, tuple(_TOOL_READERS), where)
+    tool = Tool(**{key: _TOOL_READERS[key](given, key, where) for key in given})
+    _check_schemas(tool, where)
+    return tool
+
+
+def _check_schemas(tool: Tool, where: str) -> None:
+    """An approval has one schema, so it has to be clear for which action it stands."""
+    if tool.output_schema and tool.resume_schema and tool.action is None:
+        raise ValueError(f"{where} has two schemas: say with action which one answers take")
+    if tool.allow_revised_input and tool.action == "respond":
+        raise ValueError(f"{where}.allow_revised_input needs action = restart")
+    if tool.output_schema and tool.refusal:
+        problems = SchemaCache(1).problems(tool.output_schema, tool.refusal)
+        if problems:
+            raise ValueError(f"{where}.refusal does not fit output_schema at {problems[0].path!r}")
+
+
+def _refuse_unknown(given: Mapping[Any, object], known: tuple[str, ...], where: str) -> None:
+    unknown = sorted(str(key) for key in given if key not in known)
+    if unknown:
+        raise ValueError(f"{where} has no option {unknown[0]}; there are {', '.join(known)}")
+
+
+def _one_of(
+    known: Mapping[str, _Word], given: Mapping[str, object], key: str, where: str
+) -> _Word | None:
+    value = given.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{where}.{key} must be one of {', '.join(known)}")
+    return known[value]
+
+
+def _action(given: Mapping[str, object], key: str, where: str) -> Action | None:
+    return _one_of(_ACTIONS, given, key, where)
+
+
+def _json(given: Mapping[str, object], key: str, where: str) -> JsonText:
+    try:
+        text = json.dumps(given[key], ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode()
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}.{key} must be JSON") from error
+
+
+def _schema(given: Mapping[str, object], key: str, where: str) -> JsonText:
+    text = _json(given, key, where)
+    problem = SchemaCache(1).unusable(text)
+    if problem is not None:
+        raise ValueError(f"{where}.{key} cannot be enforced: {problem}")
+    return text
+
+
+def _resume_schema(given: Mapping[str, object], key: str, where: str) -> JsonText:
+    """Runtimes drop, ignore or misread a payload of a restart that is no object."""
+    schema = given[key]
+    if not isinstance(schema, Mapping) or schema.get("type") != "object":
+        raise ValueError(f'{where}.{key} must say "type": "object"')
+    return _schema(given, key, where)
+
+
+def _flag(given: Mapping[str, object], key: str, where: str) -> bool:
+    value = given[key]
+    if not isinstance(value, bool):
+        raise ValueError(f"{where}.{key} must be true or false")
+    return value
+
+
+_TOOL_READERS: Final[Mapping[str, Callable[[Mapping[str, object], str, str], Any]]] = {
+    "action": _action,
+    "output_schema": _schema,
+    "resume_schema": _resume_schema,
+    "refusal": _json,
+    "allow_revised_input": _flag,
+}

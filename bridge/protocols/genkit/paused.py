@@ -1,0 +1,142 @@
+"""A paused turn as a core input: its thread and run, its questions, and how it is continued.
+
+Refused as a whole where no complete resume could be built, because a partial one runs the covered
+tools and then fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw
+
+from bridge.core import json_text
+from bridge.core.model import Interrupted, JsonText, MovedOn, ThreadKey
+from bridge.protocols.fields import Unreadable
+from bridge.protocols.genkit.event import NAME, Event, Found
+from bridge.protocols.genkit.message import Request, is_truthy, requests_of
+from bridge.protocols.genkit.parts import respond_part
+from bridge.protocols.genkit.questions import digest_of, key_of, questions_of
+from bridge.protocols.genkit.session import Session, session_of
+from bridge.protocols.interface import Reading
+from bridge.protocols.slices import members_of, object_of, text
+
+_EXACT_OUTPUTS: Final = ("go", "py")  # a pending output is one there, whatever its value
+
+
+class Continuation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What building the resume needs to know of the turn; kept with its run as JSON.
+
+    `siblings` are responses for tools that ran already but would not count as settled.
+    """
+
+    init: Raw
+    server: bool
+    siblings: tuple[Raw, ...] = ()
+
+
+def paused(found: Found, event: Event) -> Reading:
+    """Raises JsonError for text that breaks a rule, Unreadable for what is not to be continued."""
+    value, turn = _strictly(found, event)
+    session = session_of(found, event)
+    requests = requests_of(value, turn, found.pointer, event.seen)
+    _check_pending(requests, found, event)
+    thread = _thread(session, found, event)
+    turn_id = _turn_id(value, session, found)
+    native = Continuation(
+        init=_init(session, found, turn),
+        server=session.management == "server",
+        siblings=_siblings(requests, session),
+    )
+    origin = event.record.origin
+    interrupted = Interrupted(
+        thread,
+        turn_id,
+        NAME,
+        questions_of(requests, session, turn_id, event),
+        digest_of(requests),
+        origin.timestamp,
+        origin,
+        native=msgspec.json.encode(native),
+    )
+    return event.reading(*_parent_confirmed(value, interrupted), interrupted)
+
+
+def _strictly(found: Found, event: Event) -> tuple[dict[str, Any], JsonText]:
+    """The turn as a value and as text."""
+    value = event.strictly()
+    if not found.place:
+        return value, event.value
+    return value[found.place], members_of(event.value)[found.place]
+
+
+def _check_pending(requests: Sequence[Request], found: Found, event: Event) -> None:
+    count = sum(request.is_pending for request in requests)
+    if not count:
+        detail = "an interrupted turn has at least one tool request that waits"
+        raise Unreadable("no_interrupts", found.pointer, detail)
+    limit = event.limits.interrupts_per_run
+    if count > limit:
+        raise Unreadable("limit", found.pointer, f"more than {limit} interrupts")
+
+
+def _thread(session: Session, found: Found, event: Event) -> ThreadKey:
+    thread = session.thread(event.source)
+    if thread is None:
+        raise Unreadable("malformed", f"{found.pointer}/sessionId", "must be a string")
+    return thread
+
+
+def _turn_id(value: dict[str, Any], session: Session, found: Found) -> str:
+    """The snapshot; where a client keeps the state, what was said so far."""
+    if session.management == "server":
+        if not found.turn.snapshotId:
+            raise Unreadable("malformed", f"{found.pointer}/snapshotId", "must be a string")
+        return found.turn.snapshotId
+    if found.turn.state is None:
+        raise Unreadable("malformed", f"{found.pointer}/state", "must be an object")
+    return json_text.digest(value["state"].get("messages")).hex()
+
+
+def _init(session: Session, found: Found, turn: JsonText) -> Raw:
+    """Both ids pin the paused turn to its session; a client sends its state back unchanged."""
+    if session.management == "client":
+        return Raw(object_of({"state": members_of(turn)["state"]}))
+    ids = {"sessionId": session.session_id, "snapshotId": found.turn.snapshotId}
+    return Raw(object_of({name: text(value or "") for name, value in ids.items()}))
+
+
+def _siblings(requests: Sequence[Request], session: Session) -> tuple[Raw, ...]:
+    """Responses for what already ran: JavaScript takes a falsy output for none.
+
+    The others ignore such a response, so it is also sent where nobody says which runtime it is.
+    """
+    asked = {key_of(one, session.runtime) for one in requests if one.is_pending}
+    found = []
+    for one in requests:
+        if one.is_pending or _counts_as_settled(one, session):
+            continue
+        if not one.is_settled and (one.is_resolved or session.runtime in _EXACT_OUTPUTS):
+            detail = "a tool request that neither waits nor is settled: no resume could be whole"
+            raise Unreadable("unsupported", one.pointer, detail)
+        if key_of(one, session.runtime) not in asked:
+            output = one.texts.get("pendingOutput", b"null")
+            found.append(Raw(respond_part(one.name_text, one.ref_text, output)))
+    return tuple(found)
+
+
+def _counts_as_settled(request: Request, session: Session) -> bool:
+    if not request.is_settled:
+        return False
+    return session.runtime in _EXACT_OUTPUTS or is_truthy(request.metadata["pendingOutput"])
+
+
+def _parent_confirmed(value: dict[str, Any], interrupted: Interrupted) -> tuple[MovedOn, ...]:
+    """A snapshot that follows another one proves that turn resumed; it closes nothing."""
+    parent = value.get("parentId")
+    if not isinstance(parent, str) or parent in ("", interrupted.run_id):
+        return ()
+    at, origin = interrupted.at, interrupted.origin
+    return (MovedOn(interrupted.thread, "moved_on", at, origin, run_id=parent, covers=()),)

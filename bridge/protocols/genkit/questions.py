@@ -1,0 +1,117 @@
+"""The pending tool requests of a paused turn, as questions.
+
+Requests that no runtime can tell apart by name and ref are one question: one response answers
+them all, and a restart would be checked against the wrong one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from bridge.core import json_text
+from bridge.core.model import JsonText, Question
+from bridge.protocols.genkit.event import Event
+from bridge.protocols.genkit.message import Request
+from bridge.protocols.genkit.offer import actions_of, flags_of, offer_of, schema_of
+from bridge.protocols.genkit.options import Action, Runtime
+from bridge.protocols.genkit.session import Session
+from bridge.protocols.slices import array_of, object_of, text
+
+_EXACT_REFS: Final = ("js", "py")
+
+
+def key_of(request: Request, runtime: Runtime | None) -> tuple[str, str | None]:
+    """By what a runtime finds the request again. To Go an absent ref and an empty one are equal."""
+    if runtime in _EXACT_REFS:
+        return request.name, request.ref
+    return request.name, request.ref or ""
+
+
+def questions_of(
+    requests: Sequence[Request], session: Session, turn_id: str, event: Event
+) -> tuple[Question, ...]:
+    """One question for each pending request, or group of them, in the order of the parts."""
+    alike: dict[tuple[str, str | None], list[Request]] = {}
+    for request in requests:
+        alike.setdefault(key_of(request, session.runtime), []).append(request)
+    questions = []
+    for group in alike.values():
+        pending = [request for request in group if request.is_pending]
+        if pending:
+            is_ambiguous = len(group) > 1
+            questions.append(_question(pending, is_ambiguous, session, turn_id, event))
+    return tuple(questions)
+
+
+def _question(
+    pending: Sequence[Request], ambiguous: bool, session: Session, turn_id: str, event: Event
+) -> Question:
+    request = pending[0]
+    tool = event.options.tool(request.name)
+    offer = offer_of(request, tool, session.runtime, ambiguous)
+    actions = actions_of(request, tool, offer, ambiguous)
+    interrupt = request.metadata["interrupt"]
+    return Question(
+        interrupt_id=_interrupt_id(request, session, turn_id),
+        reason="tool_interrupt" if offer.hold == "none" else "tool_approval",
+        message=_message(interrupt),
+        tool_call_id=request.ref or None,
+        response_schema=schema_of(tool, offer),
+        metadata=_metadata(pending, actions[0]),
+        actions=actions,
+        flags=flags_of(offer, ambiguous),
+        native=msgspec.json.encode(offer),
+    )
+
+
+def _interrupt_id(request: Request, session: Session, turn_id: str) -> str:
+    """Stable for the part. The ref alone is not: it comes again when the call pauses again."""
+    of = [session.agent, session.session_id, turn_id, request.index, request.name, request.ref]
+    return json_text.digest(of).hex()
+
+
+def _message(interrupt: Any) -> str | None:
+    """What the interrupt says to people, where it does so under a usual name."""
+    if isinstance(interrupt, str):
+        return interrupt
+    if not isinstance(interrupt, dict):
+        return None
+    texts = (interrupt.get(name) for name in ("message", "reason", "question"))
+    return next((found for found in texts if isinstance(found, str)), None)
+
+
+def _metadata(pending: Sequence[Request], action: Action) -> JsonText:
+    """What the tool was called with and what it asks; several of them where they are alike."""
+    first = pending[0]
+    return object_of(
+        {
+            "name": first.name_text,
+            "ref": first.ref_text,
+            **_asked(first),
+            "interruptedBy": first.texts.get("interruptedBy"),
+            "default_action": text(action),
+            "group": array_of(object_of(_asked(one)) for one in pending) if pending[1:] else None,
+        }
+    )
+
+
+def _asked(request: Request) -> dict[str, JsonText | None]:
+    return {
+        "index": str(request.index).encode(),
+        "input": request.input_text,
+        "interrupt": request.texts["interrupt"],
+    }
+
+
+def digest_of(requests: Sequence[Request]) -> bytes:
+    """Of what was asked: equal for the output of a turn and its snapshot."""
+    return json_text.digest(
+        [
+            [one.index, one.name, one.ref, one.input, one.metadata["interrupt"]]
+            for one in requests
+            if one.is_pending
+        ]
+    )

@@ -1,0 +1,93 @@
+"""Genkit records to core inputs: which turn paused with which questions, and which went on.
+
+A turn is paused only where its finish reason says so. A failed resume still shows the parts of
+the paused turn, so parts alone never tell.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, cast
+
+from bridge.core.instants import parse_instant
+from bridge.core.json_text import JsonError
+from bridge.core.model import Counted, Limits, Millis, MovedOn, Reason, Refusal
+from bridge.protocols.fields import Unreadable
+from bridge.protocols.genkit.event import Event, Found, find_turn
+from bridge.protocols.genkit.options import Options
+from bridge.protocols.genkit.paused import paused
+from bridge.protocols.genkit.session import session_of
+from bridge.protocols.interface import Reading, Record
+
+# The turn came to its end, and what was asked before it is no longer at the leaf.
+_ENDED: Final = frozenset({"stop", "length", "blocked", "other", "unknown"})
+# Nothing moved: the last completed snapshot of the session is still where it was.
+_UNMOVED: Final = frozenset({"failed", "aborted", "detached", None})
+_COMPLETED: Final = (None, "", "completed")
+_INCOMPLETE: Final = frozenset({"pending", "failed", "aborted", "aborting", "expired"})
+
+
+def read(record: Record, source: str, limits: Limits, options: Options) -> Reading:
+    """What one record means. Strict JSON is asked only of turns that ask."""
+    value = record.value
+    if not value:
+        return Reading(refusal=Refusal("empty", "the value is empty"))
+    if len(value) > limits.record_bytes:
+        return Reading(refusal=Refusal("too_large", f"larger than {limits.record_bytes} bytes"))
+    event = Event(value, record, source, limits, options)
+    try:
+        found = find_turn(event)
+        return event.reading() if found is None else _read_turn(found, event)
+    except JsonError as error:
+        return event.refused(Refusal(cast(Reason, error.code), str(error)))
+    except Unreadable as error:
+        return event.refused(error.refusal)
+
+
+def _read_turn(found: Found, event: Event) -> Reading:
+    reason = found.turn.finishReason
+    if reason == "interrupted":
+        return paused(found, event) if _is_completed(found) else event.reading()
+    if b'"interrupted"' in event.value:
+        # A paused turn could hide behind a key that stands there twice.
+        event.strictly()
+    if reason in _ENDED:
+        return _went_on(found, event) if _is_completed(found) else event.reading()
+    _check_spelling(found)
+    if reason not in _UNMOVED:
+        event.seen.add("unknown_finish_reason")
+    return event.reading()
+
+
+def _check_spelling(found: Found) -> None:
+    """Raises Unreadable for what might be a paused turn written in another way."""
+    for name in ("finishReason", "finish_reason"):
+        spelt = re.sub(r"[\W_]", "", getattr(found.turn, name) or "").casefold()
+        if spelt.startswith("interrupt"):
+            detail = "spells the finish reason interrupted in another way"
+            raise Unreadable("unknown_outcome", f"{found.pointer}/{name}", detail)
+
+
+def _is_completed(found: Found) -> bool:
+    """Raises Unreadable for a status that no runtime writes: it could mean anything."""
+    status = found.turn.status
+    if status in _COMPLETED:
+        return True
+    if status in _INCOMPLETE:
+        return False
+    raise Unreadable("unknown_outcome", f"{found.pointer}/status", "not a status of a snapshot")
+
+
+def _went_on(found: Found, event: Event) -> Reading:
+    """A newer completed turn: it confirms our resume, or an open question is past."""
+    thread = session_of(found, event).thread(event.source)
+    if thread is None:
+        return Reading(counts=(*event.counts(), Counted("unattributable", event.source)))
+    return event.reading(MovedOn(thread, "moved_on", _instant(found, event), event.record.origin))
+
+
+def _instant(found: Found, event: Event) -> Millis:
+    """When the turn ended. A store may write an old snapshot again: its own time is the earlier."""
+    at, created = event.record.origin.timestamp, found.turn.createdAt
+    own = None if created is None else parse_instant(created)
+    return at if own is None else min(at, own)

@@ -1,0 +1,188 @@
+"""Builders of Genkit turns and a desk that answers them, and the recorded vectors."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge.core.decide import decide
+from bridge.core.model import (
+    Answer,
+    Interrupted,
+    Judged,
+    Limits,
+    MovedOn,
+    Native,
+    Operation,
+    Origin,
+    Question,
+    Resume,
+    SourcePolicy,
+    Thread,
+)
+from bridge.core.rules import Rules
+from bridge.core.schema import SchemaCache
+from bridge.protocols.genkit import Genkit
+from bridge.protocols.interface import Reading, Record
+
+AT = 1_800_000_000_000
+ORIGIN = Origin("agents.turns", 3, 41, AT)
+GENKIT = Genkit()
+PAY_INPUT = {"to": "payee-1", "amount": 50}
+
+
+def configured(tools: Mapping[str, Any] | None = None, **options: Any) -> Genkit:
+    return GENKIT.configured({**options, **({} if tools is None else {"tools": tools})})
+
+
+def read(
+    turn: Any, genkit: Genkit = GENKIT, key: bytes | None = b"t-1", limits: Limits | None = None
+) -> Reading:
+    """The reading of a record given as text, bytes or a value."""
+    if isinstance(turn, str):
+        turn = turn.encode()
+    elif not isinstance(turn, bytes | None):
+        turn = json.dumps(turn, ensure_ascii=False).encode()
+    return genkit.read(Record(turn, key, (), ORIGIN), "agents", limits or Limits())
+
+
+def request(
+    name: str = "pay", ref: str | None = "c1", interrupt: Any = True, **metadata: Any
+) -> dict[str, Any]:
+    """A tool request part; ref None leaves it out."""
+    named = {"name": name} if ref is None else {"name": name, "ref": ref}
+    held = {} if interrupt is None else {"interrupt": interrupt}
+    part = {"toolRequest": {**named, "input": metadata.pop("input", PAY_INPUT)}}
+    return {**part, "metadata": {**held, **metadata}}
+
+
+def output(*parts: Any, reason: str = "interrupted", **members: Any) -> dict[str, Any]:
+    """An agent's output whose message has these parts."""
+    message = {"role": "model", "content": list(parts)}
+    base = {"sessionId": "s-1", "snapshotId": "p-1", "finishReason": reason}
+    return {**base, "message": message, **members}
+
+
+def snapshot(*parts: Any, **members: Any) -> dict[str, Any]:
+    """The same turn as a store has it."""
+    messages = [
+        {"role": "user", "content": [{"text": "hello"}]},
+        {"role": "model", "content": list(parts)},
+    ]
+    return {
+        "snapshotId": "p-1",
+        "sessionId": "s-1",
+        "status": "completed",
+        "finishReason": "interrupted",
+        "state": {"sessionId": "s-1", "messages": messages},
+        **members,
+    }
+
+
+def held(tool: str = "pay", **metadata: Any) -> dict[str, Any]:
+    return request(tool, interrupt={"message": f"Tool not in approved list: {tool}"}, **metadata)
+
+
+def only_interrupted(reading: Reading) -> Interrupted:
+    (found,) = [given for given in reading.inputs if isinstance(given, Interrupted)]
+    return found
+
+
+def questions(reading: Reading) -> tuple[Question, ...]:
+    """What was asked; nothing where no approval comes of it."""
+    found = [given for given in reading.inputs if isinstance(given, Interrupted)]
+    return found[0].questions if found else ()
+
+
+def moves(reading: Reading) -> list[MovedOn]:
+    return [given for given in reading.inputs if isinstance(given, MovedOn)]
+
+
+class Desk:
+    """The rules over one thread: an interrupted turn, answers to it, and the command."""
+
+    def __init__(self, turn: Any, genkit: Genkit = GENKIT) -> None:
+        self.thread = Thread()
+        self.native: Native | None = None
+        self.dead: list[str] = []
+        self.rules = Rules(SourcePolicy(), Limits(), build=GENKIT.build, schemas=SchemaCache())
+        self.event = only_interrupted(read(turn, genkit))
+        self.questions = self.event.questions
+        self._decide(self.event)
+
+    def answer(self, index: int, payload: Any = None, **more: Any) -> str:
+        """The verdict on an answer to one of the questions."""
+        body = None if payload is None else json.dumps(payload).encode()
+        return self.answer_text(index, body, **more)
+
+    def answer_text(self, index: int, payload: bytes | None, **more: Any) -> str:
+        named = {"thread": self.event.thread, "run_id": self.event.run_id}
+        interrupt_id = self.questions[index].interrupt_id
+        given = {"status": "resolved", "payload": payload, **named, **more}
+        return self._decide(Answer(ORIGIN, interrupt_id=interrupt_id, **given))
+
+    def cancel(self, index: int) -> str:
+        return self.answer(index, status="cancelled")
+
+    def expire(self) -> str:
+        return self._decide(
+            Operation(ORIGIN, "expire", thread=self.event.thread, run_id=self.event.run_id)
+        )
+
+    def feed(self, turn: Any) -> None:
+        """What a later record of the same session does."""
+        for given in read(turn).inputs:
+            self._decide(given)
+
+    @property
+    def body(self) -> Any:
+        assert self.native is not None, "no command"
+        return json.loads(self.native.body)
+
+    @property
+    def resume(self) -> Any:
+        return self.body["data"]["resume"]
+
+    def _decide(self, event: Any) -> str:
+        decision = decide(self.thread, event, AT, self.rules)
+        self.thread = decision.thread
+        verdict = ""
+        for effect in decision.effects:
+            if isinstance(effect, Resume):
+                assert self.native is None, "two commands"
+                self.native = effect.native
+            elif isinstance(effect, Judged):
+                verdict = effect.verdict
+            elif hasattr(effect, "refusal"):
+                self.dead.append(effect.refusal.reason)
+        return verdict
+
+
+def vectors(name: str) -> Any:
+    """A recorded file, or a skip that says where it was looked for."""
+    path = _root() / name
+    if not path.is_file():
+        pytest.skip(
+            f"no vectors at {path}; set BRIDGE_VECTORS to their folder", allow_module_level=True
+        )
+    return json.loads(path.read_bytes())
+
+
+def vector_names() -> list[str]:
+    """Every recorded file of Python genkit 0.12.0."""
+    names = sorted(path.name for path in (_root() / "py-0.12.0").glob("*.json"))
+    if not names:
+        pytest.skip(
+            f"no vectors in {_root()}; set BRIDGE_VECTORS to their folder", allow_module_level=True
+        )
+    return names
+
+
+def _root() -> Path:
+    root = os.environ.get("BRIDGE_VECTORS") or Path(__file__).parents[4] / "shared/vectors"
+    return Path(root) / "genkit"

@@ -1,0 +1,131 @@
+"""Laws of the Genkit reader over records nobody thought of."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bridge.core.model import Interrupted
+from tests.unit.protocols.genkit_turns import (
+    GENKIT,
+    Desk,
+    configured,
+    held,
+    output,
+    questions,
+    read,
+    request,
+    snapshot,
+)
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4)
+NAMES = st.sampled_from(
+    ["finishReason", "status", "message", "state", "toolRequest", "metadata", "interrupt", "ref"]
+)
+JSON = st.recursive(
+    SCALARS | st.sampled_from(["interrupted", "completed", "model"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(NAMES | st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+SEEDS = (
+    output(request(), request("ask", None, {"reason": "x"}), {"text": "and"}),
+    snapshot(held(interruptedBy="genkit-middleware/toolApproval"), parentId="p-0"),
+    snapshot(finishReason="stop", createdAt="2026-11-29T19:04:20.859599+00:00"),
+    output(request(ref=None), request(ref=None), snapshotId=None, state={"messages": [{"a": 1}]}),
+    {
+        "protocol": "genkit",
+        "agent": "bank",
+        "stateManagement": "client",
+        "runtime": "js",
+        "output": output(request("plain", "p", None, pendingOutput=0), request(), state={}),
+    },
+    {"result": output({"text": "done"}, reason="stop")},
+    {"modelChunk": {"role": "tool", "content": [request()]}},
+)
+GENKITS = (
+    GENKIT,
+    configured({"*": {"action": "restart", "refusal": {}}}, runtime="py", agent="bank"),
+    configured({"pay": {"output_schema": {}}}, runtime="js", state_management="client"),
+    configured({"pay": {"allow_revised_input": True}}, runtime="go", state_management="server"),
+)
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [path, *(place for key, item in inner for place in _places(item, (*path, key)))]
+
+
+def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = _with(copy[path[0]], path[1:], new)
+    return copy
+
+
+@st.composite
+def mutated_records(draw: st.DrawFn) -> Any:
+    """A real record with one to three of its parts replaced by anything."""
+    record: Any = draw(st.sampled_from(SEEDS))
+    for _ in range(draw(st.integers(1, 3))):
+        record = _with(record, draw(st.sampled_from(_places(record))), draw(JSON))
+    return record
+
+
+@given(mutated_records(), st.sampled_from(GENKITS), st.sampled_from([None, b"", b"t-1", b"\xff"]))
+@settings(max_examples=600, deadline=None)
+def test_no_record_makes_the_reader_raise(record: Any, genkit: Any, key: bytes | None) -> None:
+    """A refusal makes no input, and only an interrupted turn asks. What asks can be answered."""
+    reading = read(json.dumps(record), genkit, key)
+    assert not (reading.refusal and reading.inputs)
+    if not any(isinstance(found, Interrupted) for found in reading.inputs):
+        return
+    asked = questions(reading)
+    assert asked
+    assert len({question.interrupt_id for question in asked}) == len(asked)
+    turn = record
+    for member in ("output", "snapshot", "result"):
+        if "finishReason" not in turn or turn["finishReason"] is None:
+            turn = turn.get(member) or turn
+    assert turn["finishReason"] == "interrupted"
+
+
+@given(mutated_records(), st.sampled_from(GENKITS))
+@settings(max_examples=300, deadline=None)
+def test_whatever_asks_ends_in_one_command_or_a_reason(record: Any, genkit: Any) -> None:
+    """However odd the turn, its resume can be built."""
+    reading = read(json.dumps(record), genkit)
+    if not questions(reading):
+        return
+    desk = Desk(json.dumps(record), genkit)
+    for index, question in enumerate(desk.questions):
+        desk.answer(index, {"toolApproved": True}, action=question.actions[0])
+    if desk.native is None:
+        desk.expire()
+    assert (desk.native is None) == bool(desk.dead)
+    if desk.native is not None:
+        assert set(desk.body) == {"data", "init"}
+
+
+@given(st.sampled_from(SEEDS), st.data())
+@settings(max_examples=500, deadline=None)
+def test_no_bytes_make_the_reader_raise(record: Any, data: st.DataObject) -> None:
+    """Cut, overwritten and inserted bytes."""
+    text = bytearray(json.dumps(record).encode())
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 8)))
+    text[start:end] = data.draw(st.binary(max_size=8))
+    reading = read(bytes(text))
+    assert not (reading.refusal and reading.inputs)
