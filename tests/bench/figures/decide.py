@@ -68,7 +68,10 @@ def _calls(desk: Desk) -> dict[str, Callable[[], Any]]:
 
 def _times(call: Callable[[], Any], repeat: int) -> list[float]:
     timeit.timeit(call, number=_LOOPS)
-    return [1e6 * t / _LOOPS for t in timeit.repeat(call, number=_LOOPS, repeat=repeat)]
+    return [
+        1e6 * t / _LOOPS
+        for t in timeit.repeat(call, timer=time.process_time, number=_LOOPS, repeat=repeat)
+    ]
 
 
 def _cycles(desk: Desk, many: int, name: str) -> float:
