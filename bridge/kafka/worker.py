@@ -13,6 +13,7 @@ import time
 from importlib.metadata import version
 from typing import Any, Final
 
+from bridge import config as settings
 from bridge.config import Config
 from bridge.config import Worker as Times
 from bridge.core.schema import SchemaCache
@@ -50,7 +51,7 @@ class Worker:
         )
         self._slots: dict[int, Slot] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._lease = self._new_lease()
+        self._lease: Lease | None = None
         self._stopping = asyncio.Event()
         self._turned = time.monotonic()
 
@@ -62,7 +63,7 @@ class Worker:
         await self._http.start(self._config.http.host, self._config.http.port)
         try:
             await self._check_topics()
-            await self._lease.join()
+            self._lease = await self._join()
             log.info("worker joined", extra={"group": self._config.app_id})
             await self._serve()
             return await self._shut_down()
@@ -74,7 +75,8 @@ class Worker:
         if not self._stopping.is_set():
             log.info("worker stops")
         self._stopping.set()
-        self._lease.changed.set()
+        if self._lease is not None:
+            self._lease.changed.set()
 
     async def _check_topics(self) -> None:
         config = self._config
@@ -91,15 +93,13 @@ class Worker:
     async def _serve(self) -> None:
         while not self._stopping.is_set():
             self._turned = time.monotonic()
-            if self._lease.failure is not None:
-                await self._rejoin()
-            await self._reconcile()
-            self._lease.changed.clear()
-            await _wait(self._lease.changed, _BEAT_S)
+            lease = await self._sound_lease()
+            self._reconcile(lease.assigned)
+            lease.changed.clear()
+            await _wait(lease.changed, _BEAT_S)
 
-    async def _reconcile(self) -> None:
+    def _reconcile(self, assigned: frozenset[int]) -> None:
         """Start what was given, close what was taken; a slot that stays notices nothing."""
-        assigned = set() if self._stopping.is_set() else self._lease.assigned
         for number in self._slots.keys() - assigned:
             self._slots[number].stop()
         for number, task in list(self._tasks.items()):
@@ -129,9 +129,7 @@ class Worker:
             slot=number,
             slots=config.topics.partitions,
             sources={
-                topic: Source(source.name, PROTOCOLS[source.protocol], source.policy())
-                for source in config.sources
-                for topic in source.topic_names
+                topic: _source(source) for source in config.sources for topic in source.topic_names
             },
             topics=self._topics,
             limits=config.limits.for_rules(),
@@ -161,27 +159,29 @@ class Worker:
 
     # --- The seat in the group ------------------------------------------------------------------
 
-    def _new_lease(self) -> Lease:
+    async def _join(self) -> Lease:
         config = self._config
-        return Lease(
+        lease = Lease(
             self._client, config.app_id, self._topics["reroute"], config.worker.session_timeout
         )
+        await lease.join()
+        return lease
 
     async def _membership(self, slot: int) -> Membership:
-        return await self._lease.membership(slot)
+        return "unknown" if self._lease is None else await self._lease.membership(slot)
 
-    async def _rejoin(self) -> None:
+    async def _sound_lease(self) -> Lease:
         """A lease that failed is single-use; slots go on meanwhile, their epoch is what counts."""
-        log.warning("the lease failed and is taken again: %r", self._lease.failure)
-        await self._lease.kill()
-        lease = self._new_lease()
-        try:
-            await lease.join()
-        except BridgeError as error:
-            log.warning("not joined yet: %s", error, extra={"code": error.code})
-            await _wait(self._stopping, _REJOIN_S)
-            return
-        self._lease = lease
+        assert self._lease is not None
+        if self._lease.failure is not None:
+            log.warning("the lease failed and is taken again: %r", self._lease.failure)
+            await self._lease.kill()
+            try:
+                self._lease = await self._join()
+            except BridgeError as error:
+                log.warning("not joined yet: %s", error, extra={"code": error.code})
+                await _wait(self._stopping, _REJOIN_S)
+        return self._lease
 
     async def _shut_down(self) -> int:
         """R17: the slots first, so that the next owner finds no open transaction; then the seat."""
@@ -189,7 +189,8 @@ class Worker:
         try:
             async with asyncio.timeout(deadline):
                 await self._close_slots()
-                await self._lease.leave()
+                if self._lease is not None:
+                    await self._lease.leave()
         except TimeoutError:
             log.error("shutdown deadline passed", extra={"seconds": deadline})
             return 6
@@ -207,9 +208,12 @@ class Worker:
         return time.monotonic() - self._turned < _STALLED_S
 
     def _readiness(self) -> tuple[bool, dict[str, Any]]:
-        missing = self._lease.assigned - self._slots.keys()
+        joined = self._lease is not None
+        missing = (self._lease.assigned if self._lease else frozenset()) - self._slots.keys()
         states = {number: slot.state for number, slot in sorted(self._slots.items())}
-        ready = not missing and all(s in ("catching_up", "serving") for s in states.values())
+        ready = (
+            joined and not missing and all(s in ("catching_up", "serving") for s in states.values())
+        )
         errors = {n: str(slot.error) for n, slot in self._slots.items() if slot.error is not None}
         return ready, {"slots": states, "errors": errors}
 
@@ -223,6 +227,11 @@ def slot_times(times: Times) -> SlotTimes:
         reroute_grace=times.reroute_grace,
         takeover_grace=times.takeover_grace,
     )
+
+
+def _source(source: settings.Source) -> Source:
+    protocol = PROTOCOLS[source.protocol].configured(source.options)
+    return Source(source.name, protocol, source.policy())
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:
