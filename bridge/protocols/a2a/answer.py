@@ -1,0 +1,120 @@
+"""Answers as the message that each framework takes them in: its parts, and its metadata.
+
+All items of a question go into one message. Payloads are put in as they were given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from bridge.core.model import Item, JsonText
+from bridge.protocols import slices
+from bridge.protocols.a2a.asked import Asked, item_of
+from bridge.protocols.a2a.items import APPROVAL_URI, FORM_URI
+
+_NULL = b"null"
+_URIS = {"approval": APPROVAL_URI, "form": FORM_URI}
+
+# LangGraph takes an object for answers by id only where every key looks like its own ids.
+_LANGGRAPH_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def parts(items: Sequence[Item], asked: Asked) -> JsonText:
+    """The message's parts, in the order of the run."""
+    resumed = [item for item in items if item_of(item.question).shape == "langgraph"]
+    found = [_data(asked, resume=_resume(resumed))] if resumed else []
+    for item in items:
+        found.extend(_parts(item, asked))
+    return slices.array_of(found)
+
+
+def metadata(items: Sequence[Item]) -> JsonText | None:
+    """The message's metadata: decisions and forms stand under the address of their extension."""
+    members = {
+        _URIS[shape]: _payload(item)
+        for item in items
+        if (shape := item_of(item.question).shape) in _URIS
+    }
+    return slices.object_of(members) if members else None
+
+
+def extensions(items: Sequence[Item]) -> list[str]:
+    """The extensions that the answer itself makes use of."""
+    shapes = (item_of(item.question).shape for item in items)
+    return sorted({_URIS[shape] for shape in shapes if shape in _URIS})
+
+
+def _parts(item: Item, asked: Asked) -> Iterator[JsonText]:
+    payload, interrupt_id = _payload(item), slices.text(item.question.interrupt_id)
+    how = item_of(item.question)
+    match how.shape:
+        case "plain":
+            yield _text(payload, asked) if _is_text(payload) else _value(payload, asked)
+        case "text":
+            yield _text(payload, asked)
+        case "data":
+            yield _value(payload, asked)
+        case "adk":
+            name = None if how.name is None else slices.text(how.name)
+            response = {"id": interrupt_id, "name": name, "response": _object(payload)}
+            yield _data(asked, b'{"adk_type":"function_response"}', **response)
+        case "strands":
+            answer = {"interruptId": interrupt_id, "response": payload}
+            yield _data(asked, interruptResponse=slices.object_of(answer))
+        case "action":
+            yield _data(asked, action_id=interrupt_id, confirmed=payload)
+        case _:
+            return  # said in the metadata, or with the other items
+
+
+def _resume(items: Sequence[Item]) -> JsonText:
+    """By id, which LangGraph needs where more is pending than it has shown; else the value."""
+    ids = [item.question.interrupt_id for item in items]
+    if len(items) == 1 and not _LANGGRAPH_ID.fullmatch(ids[0]):
+        return _payload(items[0])
+    return slices.object_of({key: _payload(i) for key, i in zip(ids, items, strict=True)})
+
+
+def _payload(item: Item) -> JsonText:
+    answer = item.answer
+    return _NULL if answer is None or answer.payload is None else answer.payload.strip()
+
+
+def _is_text(payload: JsonText) -> bool:
+    return payload.startswith(b'"') or payload == _NULL
+
+
+def _object(payload: JsonText) -> JsonText:
+    """ADK's responses are objects; `result` is the name it unwraps by itself."""
+    return payload if payload.startswith(b"{") else slices.object_of({"result": payload})
+
+
+def _text(payload: JsonText, asked: Asked) -> JsonText:
+    """A text part: the string, or the JSON text of any other value; nothing said is empty."""
+    if not payload.startswith(b'"'):
+        payload = slices.text("" if payload == _NULL else payload.decode())
+    kind = slices.text("text") if _needs_kind(asked) else None
+    return slices.object_of({"kind": kind, "text": payload})
+
+
+def _value(payload: JsonText, asked: Asked) -> JsonText:
+    """A data part; before 1.0 only objects can be data."""
+    if asked.version == "0.3":
+        return _boxed(payload, None, asked) if payload.startswith(b"{") else _text(payload, asked)
+    return slices.object_of({"data": payload, "mediaType": slices.text("application/json")})
+
+
+def _data(asked: Asked, marks: JsonText | None = None, **members: JsonText | None) -> JsonText:
+    return _boxed(slices.object_of(members), marks, asked)
+
+
+def _boxed(data: JsonText, marks: JsonText | None, asked: Asked) -> JsonText:
+    if asked.version == "0.3" and asked.binding == "rest":
+        data = slices.object_of({"data": data})
+    kind = slices.text("data") if _needs_kind(asked) else None
+    return slices.object_of({"kind": kind, "data": data, "metadata": marks})
+
+
+def _needs_kind(asked: Asked) -> bool:
+    return asked.version == "0.3" and asked.binding == "jsonrpc"

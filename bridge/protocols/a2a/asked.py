@@ -1,0 +1,117 @@
+"""What a run keeps of its question so that it can be answered: ids, dialect, and the items' shapes.
+
+Written when the question is read and never changed, so that a source's later settings touch no
+run that is open.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from bridge.core import json_text
+from bridge.core.model import JsonText, Kind, Question
+from bridge.protocols import slices
+from bridge.protocols.a2a.credentials import json_without, text_without
+from bridge.protocols.a2a.items import Item
+from bridge.protocols.a2a.options import Binding, Shape, Version
+from bridge.protocols.fields import Unreadable
+from bridge.protocols.slices import given
+
+IdOf = Literal["message", "generation", "timestamp", "record"]
+
+NO_WORDS: dict[Kind, str] = {
+    "input": "The agent needs input and has not said what.",
+    "authorization": "The agent needs an authorization and has not said which.",
+}
+
+
+class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The question's surroundings. `id_of` says what its id was made of; `bare`: its record named
+    no items, so that others may belong to it."""
+
+    id_of: IdOf
+    version: Version = "1.0"
+    binding: Binding = "jsonrpc"
+    context: str | None = None
+    tenant: str | None = None
+    endpoint: str | None = None
+    extensions: tuple[str, ...] = ()
+    generation: int = 0
+    bare: bool = False
+    shape: Shape | None = None  # as the source's settings want it
+
+
+class AskedItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How one item is answered."""
+
+    shape: Shape
+    name: str | None = None
+
+
+_ASKED = msgspec.json.Decoder(Asked)
+_ITEM = msgspec.json.Decoder(AskedItem)
+
+
+def asked_of(native: JsonText | None) -> Asked:
+    return Asked("record") if native is None else _ASKED.decode(native)
+
+
+def item_of(question: Question) -> AskedItem:
+    return AskedItem("plain") if question.native is None else _ITEM.decode(question.native)
+
+
+def encode(native: Asked | AskedItem) -> JsonText:
+    return msgspec.json.encode(native)
+
+
+def questions(
+    items: tuple[Item, ...],
+    asked: Asked,
+    question_id: str,
+    words: str | None,
+    metadata: dict[str, JsonText],
+) -> tuple[Question, ...]:
+    """The items as questions, each under the id its framework answers to.
+
+    The same item twice is one. Raises Unreadable with `duplicate_interrupt_id` for two different
+    ones under one id.
+    """
+    found: dict[str, Item] = {}
+    for item in items:
+        first = found.setdefault(item.id or question_id, item)
+        if first is not item and _content(first) != _content(item):
+            raise Unreadable("duplicate_interrupt_id", "", "two items have one id")
+    return tuple(_question(key, item, asked, words, metadata) for key, item in found.items())
+
+
+def _question(
+    interrupt_id: str,
+    item: Item,
+    asked: Asked,
+    words: str | None,
+    metadata: dict[str, JsonText],
+) -> Question:
+    message = item.message or words or NO_WORDS["input"]
+    data = given(item.data)
+    own = {} if data is None else {"item": json_without(data)}
+    return Question(
+        interrupt_id=interrupt_id,
+        reason=None if item.name is None else text_without(item.name),
+        message=text_without(message),
+        tool_call_id=item.id if item.shape == "adk" else None,
+        response_schema=given(item.schema),
+        metadata=slices.object_of({**own, **metadata}) if own or metadata else None,
+        expires_at_raw=item.expires_at,
+        native=encode(AskedItem(asked.shape or item.shape, item.name)),
+    )
+
+
+def _content(item: Item) -> list[Any]:
+    return [item.id, item.message, *(_value(raw) for raw in (item.schema, item.data))]
+
+
+def _value(raw: msgspec.Raw) -> Any:
+    value = given(raw)
+    return None if value is None else json_text.value(value)

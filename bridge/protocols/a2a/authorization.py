@@ -1,0 +1,70 @@
+"""AUTH_REQUIRED as a question: where to go, and nothing to answer.
+
+What somebody does there never passes through the bridge, and nothing like a credential that the
+agent wrote into its request is published with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from bridge.core import json_text
+from bridge.core.model import JsonText, Question
+from bridge.protocols import slices
+from bridge.protocols.a2a.asked import NO_WORDS, AskedItem, encode
+from bridge.protocols.a2a.credentials import text_without
+from bridge.protocols.a2a.items import Item, Message
+
+_URL = re.compile(r"https?://[^\s<>\"'`\])}]+")
+_NAMES = frozenset(
+    {
+        *("authuri", "authurl", "authorizationuri", "authorizationurl", "authorizeuri"),
+        *("authorizeurl", "loginuri", "loginurl", "verificationuricomplete", "verificationuri"),
+        *("verificationurl", "requesturi", "url"),
+    }
+)
+
+
+def authorization(
+    question_id: str,
+    message: Message,
+    words: str | None,
+    items: tuple[Item, ...],
+    metadata: dict[str, JsonText],
+) -> Question:
+    """One question for the whole status: giving it up cancels the task at once."""
+    return Question(
+        interrupt_id=question_id,
+        kind="authorization",
+        reason=text_without(items[0].name) if items and items[0].name else None,
+        message=text_without(words or NO_WORDS["authorization"]),
+        metadata=slices.object_of(metadata) if metadata else None,
+        authorize_at=_address(message, words),
+        native=encode(AskedItem(items[0].shape if items else "plain")),
+    )
+
+
+def _address(message: Message, words: str | None) -> str | None:
+    """The first address in the text, else in a member that is known to hold one."""
+    raws = [bytes(raw) for raw in (*(message.parts or message.content or ()), message.metadata)]
+    inside = [json_text.value(raw) for raw in raws if raw]
+    for text in (words or "", *_named(inside)):
+        match = _URL.search(text)
+        if match is not None and text_without(match[0]) == match[0]:
+            return match[0].rstrip(".,;:!?")
+    return None
+
+
+def _named(value: Any) -> Iterator[str]:
+    """Texts of members that are called like an address, in the order they stand."""
+    for name, member in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(member, dict | list):
+            yield from _named(member)
+        elif isinstance(member, str) and _plain(name) in _NAMES:
+            yield member
+
+
+def _plain(name: str | int) -> str:
+    return re.sub(r"[\W_]", "", str(name)).casefold()

@@ -1,0 +1,125 @@
+"""A closed run to the request that moves its task on: one SendMessage, or CancelTask.
+
+Ready to send in the agent's own version and binding; nothing is left to fill in but credentials.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from bridge.core.coverage import entry_status
+from bridge.core.model import JsonText, Native, Run
+from bridge.core.runs import resume_run_id
+from bridge.protocols import slices
+from bridge.protocols.a2a import answer
+from bridge.protocols.a2a.asked import Asked, asked_of
+
+_SEND = {"1.0": "SendMessage", "0.3": "message/send"}
+_CANCEL = {"1.0": "CancelTask", "0.3": "tasks/cancel"}
+
+
+def build(run: Run) -> Native:
+    """An answer to every item in one message; or, where one was given up, the task's end."""
+    asked = asked_of(run.native)
+    if all(entry_status(item) == "resolved" for item in run.items):
+        return _native(run, asked, _SEND, "/message:send", _message_params(run, asked))
+    path = f"/tasks/{quote(run.thread.thread_id, safe='')}:cancel"
+    return _native(run, asked, _CANCEL, path, _cancel_params(run, asked), abandons=True)
+
+
+def _native(
+    run: Run,
+    asked: Asked,
+    methods: dict[str, str],
+    path: str,
+    params: JsonText,
+    abandons: bool = False,
+) -> Native:
+    method = methods[asked.version]
+    if asked.binding == "rest":
+        base = asked.endpoint or ""
+        endpoint = f"{base}/v1{path}" if asked.version == "0.3" else f"{base}{path}"
+        body = params
+    else:
+        endpoint, body = asked.endpoint or "", _request(run, method, params)
+    headers = _headers(run, asked)
+    return Native(method, body, endpoint or None, headers, abandons_siblings=abandons)
+
+
+def _request(run: Run, method: str, params: JsonText) -> JsonText:
+    """The id is the resume's: an error that comes back on a topic is told by it."""
+    return slices.object_of(
+        {
+            "jsonrpc": b'"2.0"',
+            "id": slices.text(resume_run_id(run)),
+            "method": slices.text(method),
+            "params": params,
+        }
+    )
+
+
+def _headers(run: Run, asked: Asked) -> dict[str, str]:
+    """0.3 has no version header; to a 1.0 agent its absence means 0.3."""
+    rest_1_0 = asked.binding == "rest" and asked.version == "1.0"
+    headers = {"Content-Type": "application/a2a+json" if rest_1_0 else "application/json"}
+    if asked.version == "1.0":
+        headers["A2A-Version"] = "1.0"
+    used = {*asked.extensions, *answer.extensions(run.items)}
+    sendable = sorted(uri for uri in used if uri.isascii() and uri.isprintable())
+    if sendable:
+        headers["A2A-Extensions" if asked.version == "1.0" else "X-A2A-Extensions"] = ", ".join(
+            sendable
+        )
+    return headers
+
+
+def _message_params(run: Run, asked: Asked) -> JsonText:
+    """Never waits for the agent to work on; `ifGenerationMatch` refuses a stale answer."""
+    is_proto = asked.version == "1.0" or asked.binding == "rest"
+    parts = answer.parts(run.items, asked)
+    used = answer.extensions(run.items)
+    is_0_3 = asked.version == "0.3"
+    message = {
+        "kind": None if is_proto else slices.text("message"),
+        "messageId": slices.text(resume_run_id(run)),
+        "taskId": slices.text(run.thread.thread_id),
+        "contextId": None if asked.context is None else slices.text(asked.context),
+        "role": slices.text("ROLE_USER" if is_proto else "user"),
+        "content" if is_proto and is_0_3 else "parts": parts,
+        "metadata": answer.metadata(run.items),
+        "extensions": slices.array_of(map(slices.text, used)) if used else None,
+    }
+    return slices.object_of(
+        {
+            "tenant": _tenant(asked),
+            "message": slices.object_of(message),
+            "configuration": b'{"blocking":false}' if is_0_3 else _configuration(asked),
+        }
+    )
+
+
+def _configuration(asked: Asked) -> JsonText:
+    expected = slices.text(str(asked.generation)) if asked.generation else None
+    return slices.object_of(
+        {"returnImmediately": b"true", "historyLength": b"0", "ifGenerationMatch": expected}
+    )
+
+
+def _cancel_params(run: Run, asked: Asked) -> JsonText:
+    given_up = (item for item in run.items if entry_status(item) == "cancelled")
+    reasons = {item.closed_reason or item.status: None for item in given_up}
+    reason = slices.text(", ".join(reasons))
+    return slices.object_of(
+        {
+            "tenant": _tenant(asked),
+            "id": slices.text(run.thread.thread_id),
+            "metadata": slices.object_of({"reason": reason}),
+        }
+    )
+
+
+def _tenant(asked: Asked) -> JsonText | None:
+    """0.3 knows no tenants."""
+    if asked.tenant is None or asked.version == "0.3":
+        return None
+    return slices.text(asked.tenant)

@@ -1,0 +1,77 @@
+"""A status that asks without saying what: the same question again, or the items that came before.
+
+What its thread holds decides: the open run, and the items kept from an artifact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bridge.core.model import Interrupted, JsonText, Run
+from bridge.protocols.a2a.asked import Asked, asked_of, item_of, questions
+from bridge.protocols.a2a.carry import Kept, kept_in
+from bridge.protocols.slices import members_of
+
+
+def complete(event: Interrupted, run: Run | None, carry: JsonText | None) -> Interrupted:
+    """The event with items that its record left out, or as the open question come again."""
+    asked = asked_of(event.native)
+    if not asked.bare or (run is not None and run.run_id == event.run_id):
+        return event
+    kind = event.questions[0].kind
+    if run is not None and run.items[0].question.kind != kind:
+        run = None
+    kept = kept_in(carry) if kind == "input" else None
+    if kept is not None and _is_new(kept, run):
+        return _with_items(event, asked, kept)
+    if run is None:
+        return event
+    if _repeats(event, asked, run):
+        return replace(event, run_id=run.run_id, digest=run.digest)
+    if asked.id_of == "message" and item_of(run.items[0].question).shape == "adk":
+        # Its messages have no other items than function calls.
+        return _asked_anew(event, run)
+    return event
+
+
+def _is_new(kept: Kept, run: Run | None) -> bool:
+    """Whether the kept items came after the open question, and are not what it asks."""
+    if run is None:
+        return True
+    return kept.at >= run.origin.timestamp and {i.id for i in kept.items} != set(_ids(run))
+
+
+def _repeats(event: Interrupted, asked: Asked, run: Run) -> bool:
+    """Whether a status without items is the one that is open already.
+
+    A snapshot of a task with items has them no more, and its timestamp may be another one.
+    """
+    if asked.id_of == "message":
+        return False
+    return asked.id_of == "record" or event.at == run.at or _has_items(run)
+
+
+def _has_items(run: Run) -> bool:
+    return _ids(run) != [run.run_id]
+
+
+def _ids(run: Run) -> list[str]:
+    return [item.question.interrupt_id for item in run.items]
+
+
+def _with_items(event: Interrupted, asked: Asked, kept: Kept) -> Interrupted:
+    bare = event.questions[0]
+    words = bare.message if asked.id_of == "message" else None
+    metadata = members_of(bare.metadata or b"")
+    asking = questions(kept.items, asked, event.run_id, words, metadata)
+    return replace(event, questions=asking)
+
+
+def _asked_anew(event: Interrupted, run: Run) -> Interrupted:
+    """ADK says in a new message that the answer was none of its function's: the items still wait.
+
+    The new text takes the place of the old in each of them, under the new message's id.
+    """
+    words = event.questions[0].message
+    items = tuple(replace(item.question, message=words) for item in run.items)
+    return replace(event, questions=items)

@@ -1,0 +1,231 @@
+"""One A2A event before anybody knows whether it matters: its task and state, found cheaply.
+
+Five dialects say the same in different wrappers. One structure reads them all, and a slice stands
+wherever only a question has to be looked at closer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Raw
+
+from bridge.core import json_text
+from bridge.core.json_text import JsonError
+from bridge.core.model import Counted, Input, Limits, Refusal, ThreadKey
+from bridge.protocols.a2a.options import Options, identity
+from bridge.protocols.fields import Unreadable
+from bridge.protocols.interface import Reading, Record
+
+NAME: Final = "a2a"
+
+State = Literal[
+    "SUBMITTED",
+    "WORKING",
+    "COMPLETED",
+    "FAILED",
+    "CANCELED",
+    "INPUT_REQUIRED",
+    "REJECTED",
+    "AUTH_REQUIRED",
+]
+_IN_ORDER: tuple[State, ...] = State.__args__  # type: ignore[attr-defined]  # of the proto enum
+INTERRUPTED: Final = frozenset({"INPUT_REQUIRED", "AUTH_REQUIRED"})
+
+# 1.0 writes the names of the proto enum or its numbers, 0.3 JSON-RPC its own; 0.3's proto had
+# CANCELLED. What stands nowhere here may be an interrupt of a later version.
+STATES: Final[dict[str | int | None, State]] = {
+    **{f"TASK_STATE_{name}": name for name in _IN_ORDER},
+    **{name.lower().replace("_", "-"): name for name in _IN_ORDER},
+    **{number: name for number, name in enumerate(_IN_ORDER, 1)},
+    "TASK_STATE_CANCELLED": "CANCELED",
+}
+
+
+class Status(msgspec.Struct):
+    state: str | int | None = None
+    timestamp: str | None = None
+    message: Raw = Raw()
+
+
+class Artifact(msgspec.Struct):
+    name: str | None = None
+    description: str | None = None
+    parts: Raw = Raw()
+
+
+class Frame(msgspec.Struct):
+    """An envelope, a wrapper or the object inside, by the members that it happens to have."""
+
+    kind: str | None = None
+    id: str | int | float | None = None
+    taskId: str | None = None
+    contextId: str | None = None
+    status: Status | None = None
+    generation: str | int | None = None
+    artifact: Artifact | None = None
+    artifacts: Raw = Raw()
+    metadata: Raw = Raw()
+    role: Raw = Raw()
+    message: Raw = Raw()
+    task: Frame | None = None
+    statusUpdate: Frame | None = None
+    artifactUpdate: Frame | None = None
+    tasks: list[Frame] | None = None
+    result: Frame | None = None
+    error: Raw = Raw()
+    method: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an event tells: the object, which kind of object it is, and where it stands."""
+
+    kind: Literal["task", "status", "artifact", "message"]
+    frame: Frame
+    pointer: str
+
+
+class Event:
+    """One event on its way through the reader: where it came from, what was forgiven in it."""
+
+    __slots__ = ("limits", "options", "record", "scope", "seen", "source", "tenant", "value")
+
+    def __init__(
+        self, value: bytes, record: Record, source: str, limits: Limits, options: Options
+    ) -> None:
+        self.value = value
+        self.record = record
+        self.source = source
+        self.limits = limits
+        self.options = options
+        self.seen: set[str] = set()
+        self.scope, self.tenant = identity(options, record.headers)
+
+    def strictly(self) -> Any:
+        """The whole event, held to every rule of strict JSON."""
+        return json_text.read(self.value, self.limits.json_depth)
+
+    def thread(self, task_id: str) -> ThreadKey:
+        return ThreadKey(self.source, self.scope, task_id)
+
+    def reading(self, *inputs: Input) -> Reading:
+        return Reading(inputs, counts=self.counts())
+
+    def refused(self, refusal: Refusal) -> Reading:
+        return Reading(refusal=refusal, counts=self.counts())
+
+    def counts(self) -> tuple[Counted, ...]:
+        """Each thing once per event, in a fixed order."""
+        return tuple(Counted("lenient", kind) for kind in sorted(self.seen))
+
+
+def told(frame: Frame, pointer: str) -> Told | None:
+    """The one thing that a result, a stream response or a bare object tells; None: nothing known.
+
+    Raises Unreadable where it tells two.
+    """
+    has_message = bytes(frame.message) not in {b"", b"null"}
+    wrapped = [frame.task, frame.statusUpdate, frame.artifactUpdate]
+    if 3 - wrapped.count(None) + has_message > 1:
+        raise Unreadable("malformed", pointer, "exactly one of its members may be given")
+    if frame.task is not None:
+        return Told("task", frame.task, f"{pointer}/task")
+    if frame.statusUpdate is not None:
+        return Told("status", frame.statusUpdate, f"{pointer}/statusUpdate")
+    if frame.artifactUpdate is not None:
+        return Told("artifact", frame.artifactUpdate, f"{pointer}/artifactUpdate")
+    if has_message:
+        return Told("message", frame, f"{pointer}/message")
+    return _bare(frame, pointer)
+
+
+def _bare(frame: Frame, pointer: str) -> Told | None:
+    """An object without a wrapper: by its `kind`, else by what it has."""
+    if frame.status is not None and frame.artifact is not None:
+        raise Unreadable("malformed", pointer, "either a status or an artifact")
+    if frame.kind == "task" or (frame.kind is None and frame.status is not None and frame.id):
+        return Told("task", frame, pointer)
+    if frame.kind == "status-update" or (frame.kind is None and frame.status is not None):
+        return Told("status", frame, pointer)
+    if frame.kind == "artifact-update" or (frame.kind is None and frame.artifact is not None):
+        return Told("artifact", frame, pointer)
+    if frame.kind == "message" or (frame.kind is None and bytes(frame.role)):
+        return Told("message", frame, pointer)
+    return None
+
+
+_PEEK = msgspec.json.Decoder(Frame)
+
+
+def peek(event: Event) -> Frame:
+    """The event's wrappers and status, at less than the price of parsing it.
+
+    Raises JsonError or Unreadable where the value is no JSON object of such members.
+    """
+    try:
+        return _PEEK.decode(event.value)
+    except (msgspec.DecodeError, RecursionError):
+        return _peek_odd_text(event)
+
+
+_MAY_ASK = re.compile(rb"(?i)(?:input|auth)[\W_]*required|user_consent")
+
+
+def may_ask(value: bytes) -> bool:
+    """Whether an event that seems to ask nothing spells an interrupted state somewhere."""
+    return _MAY_ASK.search(value) is not None
+
+
+def _peek_odd_text(event: Event) -> Frame:
+    """The members of text that the fast decoder refuses, or what is wrong with that text.
+
+    NaN in an artifact and emoji cut in half matter only where somebody is asked.
+    """
+    broken: JsonError | None = None
+    try:
+        event.strictly()
+    except JsonError as error:
+        broken = error
+    loosely = event.value if broken is None else _mended(event.value)
+    try:
+        frame = _PEEK.decode(loosely)
+    except msgspec.ValidationError as error:
+        raise broken or _malformed(error) from None
+    except (msgspec.DecodeError, RecursionError):
+        raise broken or Unreadable("malformed", "", "cannot be read") from None
+    if broken is not None and (_asks(frame) or may_ask(event.value)):
+        raise broken
+    return frame
+
+
+def _asks(frame: Frame | None) -> bool:
+    """Whether an interrupted state stands anywhere, in whichever spelling."""
+    if frame is None:
+        return False
+    inner = [frame.result, frame.task, frame.statusUpdate, *(frame.tasks or ())]
+    state = STATES.get(frame.status.state) if frame.status is not None else None
+    return state in INTERRUPTED or any(map(_asks, inner))
+
+
+def _mended(value: bytes) -> bytes:
+    """The value for a standard parser without our rules, in text that every parser takes."""
+    try:
+        loosely = json.loads(value.decode(), parse_constant=lambda _: None)
+        return json.dumps(loosely, ensure_ascii=False).encode("utf-8", "replace")
+    except (ValueError, RecursionError):
+        return b""
+
+
+_PATH = re.compile(r" at `\$?([^`]*)`$")
+
+
+def _malformed(error: msgspec.ValidationError) -> Unreadable:
+    """The decoder's words name types and a path, never a value."""
+    found = _PATH.search(str(error))
+    pointer = found[1].replace(".", "/").replace("[...]", "/-") if found else ""
+    return Unreadable("malformed", pointer, "is of another type than A2A has there")

@@ -1,0 +1,158 @@
+"""The short way for events that ask nothing, which are nearly all: a state, its task, its instant.
+
+It says what the long way would, or nothing at all. Whatever it does not know by heart, it leaves
+to the long way: interrupted states, other wrappers, bad text.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from bridge.core.instants import parse_instant
+from bridge.core.model import Carry, ClosedReason, Millis, MovedOn, Origin, ThreadKey
+from bridge.protocols.a2a.event import STATES, State
+from bridge.protocols.a2a.options import Options, identity
+from bridge.protocols.interface import Reading, Record
+
+NOTHING: Final = Reading()
+
+# There is no reason of its own for a rejected or cancelled task.
+REASONS: Final[dict[State, ClosedReason]] = {
+    "SUBMITTED": "moved_on",
+    "WORKING": "moved_on",
+    "COMPLETED": "task_ended",
+    "CANCELED": "task_ended",
+    "REJECTED": "task_ended",
+    "FAILED": "run_failed",
+}
+_MOVES: dict[str | int | None, ClosedReason] = {
+    written: REASONS[state] for written, state in STATES.items() if state in REASONS
+}
+
+
+class _Status(msgspec.Struct, gc=False):
+    state: str
+    timestamp: str | None = None
+
+
+class _Artifact(msgspec.Struct, gc=False):
+    name: str | None = None
+
+
+class _Object(msgspec.Struct, gc=False):
+    """A task, or an update of one: `id` stands only in a task."""
+
+    taskId: str = ""
+    id: str = ""
+    status: _Status | None = None
+    artifact: _Artifact | None = None
+    generation: msgspec.Raw = msgspec.Raw()
+
+
+class _Response(msgspec.Struct, gc=False):
+    """A result, with a wrapper around its object or without."""
+
+    statusUpdate: _Object | None = None
+    artifactUpdate: _Object | None = None
+    task: _Object | None = None
+    kind: str = ""
+    taskId: str = ""
+    id: str | int | None = None
+    status: _Status | None = None
+    artifact: _Artifact | None = None
+    message: msgspec.Raw = msgspec.Raw()
+    generation: msgspec.Raw = msgspec.Raw()
+    tasks: msgspec.Raw = msgspec.Raw()
+
+
+class _Envelope(_Response, gc=False):
+    result: _Response | None = None
+    error: msgspec.Raw = msgspec.Raw()
+
+
+_GLANCE = msgspec.json.Decoder(_Envelope)
+
+
+def glance(value: bytes, record: Record, source: str, options: Options) -> Reading | None:
+    """What the event says where it asks nothing; None where it has to be read the long way."""
+    try:
+        found = _GLANCE.decode(value)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    said = _object(found)
+    if said is None:
+        return None
+    status = said.status
+    if status is None:
+        artifact = said.artifact
+        return NOTHING if artifact is not None and artifact.name != "Interrupt" else None
+    reason = _MOVES.get(status.state)
+    # With a second state somewhere the same key may stand twice, once with a state that asks.
+    if reason is None or said.generation or value.count(b'"state"') != 1:
+        return None
+    origin = record.origin
+    at = origin.timestamp if status.timestamp is None else _millis(status.timestamp, origin)
+    scope = identity(options, record.headers)[0]
+    thread = _thread(source, scope, said.taskId or str(said.id))
+    moved = MovedOn(thread, reason, at, origin)
+    if reason == "moved_on":
+        return Reading((moved,))
+    return Reading((moved, Carry(thread, None, origin)))
+
+
+def _object(found: _Envelope) -> _Object | _Response | None:
+    """The one object of an event with exactly one; its task's id is a text that is not empty."""
+    said: _Response = found
+    if found.result is not None:
+        said = found.result
+        if found.error or found.status or found.statusUpdate or found.task:
+            return None
+    elif found.error:
+        return None
+    wrapped = said.statusUpdate or said.artifactUpdate or said.task
+    if wrapped is None:
+        return said if _is_plain(said) else None
+    others = (said.statusUpdate, said.artifactUpdate, said.task).count(None)
+    if others != 2 or said.message or said.tasks or said.status or said.artifact:
+        return None
+    if wrapped.status is not None and wrapped.artifact is not None:
+        return None
+    id_ = wrapped.id if said.task is not None else wrapped.taskId
+    return wrapped if id_ and not (wrapped.id and wrapped.taskId) else None
+
+
+def _is_plain(said: _Response) -> bool:
+    if said.message or said.tasks or (said.status is None) == (said.artifact is None):
+        return False
+    if said.taskId:
+        return not said.id and said.kind in {"", "status-update", "artifact-update"}
+    is_task = said.kind in {"", "task"} and said.status is not None
+    return is_task and isinstance(said.id, str) and said.id != ""
+
+
+@lru_cache(maxsize=4_096)
+def _thread(source: str, scope: str, task_id: str) -> ThreadKey:
+    return ThreadKey(source, scope, task_id)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _millis(text: str, origin: Origin) -> Millis:
+    """The instant in its usual spelling at once, any other as it is read everywhere."""
+    if len(text) >= 20 and text[10] == "T" and text[-1] == "Z":
+        try:
+            since = datetime.fromisoformat(text) - _EPOCH
+            return (since.days * 86_400 + since.seconds) * 1_000 + since.microseconds // 1_000
+        except ValueError:
+            return _millis_slowly(text, origin)  # a leap second, say
+    return _millis_slowly(text, origin)
+
+
+def _millis_slowly(text: str, origin: Origin) -> Millis:
+    at = parse_instant(text)
+    return origin.timestamp if at is None else at

@@ -1,0 +1,241 @@
+"""What a status asks for: the items of each framework's convention, else one plain question.
+
+A status has one message; that several things are asked in it, and how each is answered, is the
+framework's word. Which framework it is, the question itself shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from bridge.core.model import JsonText
+from bridge.protocols.a2a.event import Artifact
+from bridge.protocols.a2a.options import Shape
+from bridge.protocols.fields import Unreadable
+from bridge.protocols.slices import given, members_of
+
+_EXTENSIONS = "https://a2a-extensions.agentstack.beeai.dev"
+APPROVAL_URI = f"{_EXTENSIONS}/interactions/approval/v1"
+FORM_URI = f"{_EXTENSIONS}/ui/form_request/v1"
+
+# What a wrong answer would do to the task is worse than a schema of ours: LangGraph and Strands
+# take null for no answer at all, ADK and AgentStack fail on other shapes.
+_NOT_NULL = b'{"not":{"type":"null"}}'
+_CONFIRMATION = (
+    b'{"type":"object","properties":{"confirmed":{"type":"boolean"}},"required":["confirmed"]}'
+)
+_DECISION = (
+    b'{"type":"object","properties":{"decision":{"enum":["approve","reject"]}},'
+    b'"required":["decision"]}'
+)
+_FORM = b'{"type":"object","properties":{"values":{"type":"object"}},"required":["values"]}'
+_BOOLEAN = b'{"type":"boolean"}'
+
+
+class Item(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing asked for. `data` is its own JSON; an id is missing where a status asks one."""
+
+    shape: Shape
+    id: str | None = None
+    name: str | None = None
+    message: str | None = None
+    schema: Raw = Raw()
+    data: Raw = Raw()
+    expires_at: str | None = None
+
+
+class Part(msgspec.Struct):
+    text: str | None = None
+    data: Raw = Raw()
+    metadata: Raw = Raw()
+    url: str | None = None
+
+
+class Message(msgspec.Struct):
+    """A status's message; 0.3's proto JSON calls its parts `content`."""
+
+    messageId: str | None = None
+    taskId: str | None = None
+    contextId: str | None = None
+    parts: list[Raw] | None = None
+    content: list[Raw] | None = None
+    metadata: Raw = Raw()
+    extensions: list[str] | None = None
+
+
+class _Boxed(msgspec.Struct):
+    data: Raw
+
+
+class _AdkMark(msgspec.Struct):
+    adk_type: str | None = None
+    adk_is_long_running: bool | None = None
+
+
+class _AdkConfirmation(msgspec.Struct):
+    hint: str | None = None
+
+
+class _AdkArgs(msgspec.Struct):
+    message: str | None = None
+    response_schema: Raw = Raw()
+    responseSchema: Raw = Raw()
+    toolConfirmation: _AdkConfirmation | None = None
+
+
+class _AdkCall(msgspec.Struct):
+    id: str | None = None
+    name: str | None = None
+    args: Raw = Raw()
+
+
+class _StrandsInterrupt(msgspec.Struct):
+    interruptId: str
+    name: str | None = None
+    reason: Raw = Raw()
+    responseSchema: Raw = Raw()
+    expiresAt: str | None = None
+
+
+class _Strands(msgspec.Struct):
+    interrupts: list[Raw]
+
+
+class _LangGraph(msgspec.Struct):
+    id: str
+    value: Raw = Raw()
+    response_schema: Raw = Raw()
+
+
+class _Worded(msgspec.Struct):
+    """How graphs mostly word what they ask."""
+
+    question: str | None = None
+    message: str | None = None
+    prompt: str | None = None
+
+
+class _Approval(msgspec.Struct):
+    title: str | None = None
+    description: str | None = None
+    name: str | None = None
+
+
+class _Action(msgspec.Struct):
+    action_id: str | None = None
+
+
+T = TypeVar("T")
+
+
+def read_as(kind: type[T], value: Raw | JsonText) -> T | None:
+    """The value in a framework's shape; None where it has another, which is none of an error."""
+    try:
+        return msgspec.json.decode(bytes(value), type=kind)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def parts_of(message: Message) -> list[Part]:
+    """The message's parts, read alike in all dialects. Raises Unreadable."""
+    parts = [_part(raw) for raw in message.parts or message.content or ()]
+    if message.parts is None:
+        for part in parts:
+            boxed = read_as(_Boxed, part.data) if bytes(part.data) else None
+            part.data = boxed.data if boxed is not None else part.data
+    return parts
+
+
+def _part(raw: Raw) -> Part:
+    part = read_as(Part, raw)
+    if part is None:
+        raise Unreadable("malformed", "", "a part of the status message cannot be read")
+    return part
+
+
+def text_of(parts: Iterable[Part]) -> str | None:
+    """The message in words."""
+    return "\n".join(part.text for part in parts if part.text) or None
+
+
+def of_message(message: Message, parts: Sequence[Part]) -> tuple[Item, ...]:
+    """The items that a status message names; empty where it is one plain question."""
+    for find in (_adk, _strands):
+        items = tuple(find(parts))
+        if items:
+            return items
+    return tuple(_by_metadata(message))
+
+
+def of_artifacts(artifacts: Iterable[Artifact]) -> tuple[Item, ...]:
+    """LangGraph's items: data parts of the newest artifact that is called Interrupt."""
+    items: tuple[Item, ...] = ()
+    for artifact in artifacts:
+        if artifact.name == "Interrupt":
+            parts = read_as(list[Part], artifact.parts) or []
+            items = tuple(_langgraph(parts, artifact.description)) or items
+    return items
+
+
+def _adk(parts: Sequence[Part]) -> Iterator[Item]:
+    for part in parts:
+        mark = read_as(_AdkMark, part.metadata)
+        if mark is None or mark.adk_type != "function_call" or not mark.adk_is_long_running:
+            continue
+        call = read_as(_AdkCall, part.data)
+        if call is None or not call.id:
+            raise Unreadable("malformed", "", "a function call of the status has no id")
+        args = read_as(_AdkArgs, call.args) or _AdkArgs()
+        hint = args.toolConfirmation.hint if args.toolConfirmation else None
+        schema = args.response_schema if given(args.response_schema) else args.responseSchema
+        if call.name == "adk_request_confirmation":
+            schema = Raw(_CONFIRMATION)
+        yield Item("adk", call.id, call.name, args.message or hint or None, schema, part.data)
+
+
+def _strands(parts: Sequence[Part]) -> Iterator[Item]:
+    for part in parts:
+        found = read_as(_Strands, part.data)
+        for raw in found.interrupts if found is not None else ():
+            item = read_as(_StrandsInterrupt, raw)
+            if item is None or not item.interruptId:
+                continue  # somebody else's word: the part is shown with the question
+            schema = Raw(given(item.responseSchema) or _NOT_NULL)
+            reason = read_as(str, item.reason)
+            yield Item("strands", item.interruptId, item.name, reason, schema, raw, item.expiresAt)
+
+
+def _langgraph(parts: Sequence[Part], description: str | None) -> Iterator[Item]:
+    for part in parts:
+        item = read_as(_LangGraph, part.data)
+        if item is not None:
+            schema = Raw(given(item.response_schema) or _NOT_NULL)
+            words = read_as(str, item.value) or _worded(item.value) or description
+            yield Item("langgraph", item.id, None, words, schema, part.data)
+
+
+def _worded(value: Raw) -> str | None:
+    found = read_as(_Worded, value)
+    return (found.question or found.message or found.prompt) if found is not None else None
+
+
+def _by_metadata(message: Message) -> Iterator[Item]:
+    """Questions that stand in the message's metadata, under the address of an extension."""
+    metadata = members_of(bytes(message.metadata))
+    if APPROVAL_URI in metadata:
+        asked = read_as(_Approval, metadata[APPROVAL_URI]) or _Approval()
+        words = [text for text in (asked.title, asked.description) if text]
+        data = Raw(metadata[APPROVAL_URI])
+        yield Item("approval", None, asked.name, "\n".join(words) or None, Raw(_DECISION), data)
+    elif FORM_URI in metadata:
+        form = read_as(_Approval, metadata[FORM_URI]) or _Approval()
+        words = [text for text in (form.title, form.description) if text]
+        yield Item(
+            "form", None, None, "\n".join(words) or None, Raw(_FORM), Raw(metadata[FORM_URI])
+        )
+    elif (action := read_as(_Action, message.metadata)) is not None and action.action_id:
+        yield Item("action", action.action_id, None, None, Raw(_BOOLEAN))

@@ -1,0 +1,198 @@
+"""A2A events to core inputs: which task asks, and which went on without us.
+
+Nothing is remembered between records. The end of a stream and `final` carry no meaning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import cast
+from uuid import UUID
+
+from bridge.core.json_text import JsonError
+from bridge.core.model import (
+    Carry,
+    Counted,
+    Input,
+    Kind,
+    Limits,
+    MovedOn,
+    Reason,
+    Refusal,
+    ThreadKey,
+)
+from bridge.protocols.a2a import items as found
+from bridge.protocols.a2a.carry import keep
+from bridge.protocols.a2a.event import (
+    INTERRUPTED,
+    STATES,
+    Event,
+    Frame,
+    State,
+    Told,
+    may_ask,
+    peek,
+    told,
+)
+from bridge.protocols.a2a.glance import NOTHING, REASONS, glance
+from bridge.protocols.a2a.interrupted import generation_of, instant_of, interrupted
+from bridge.protocols.a2a.options import Options
+from bridge.protocols.fields import Unreadable
+from bridge.protocols.interface import Reading, Record
+from bridge.protocols.slices import given
+
+_KINDS: dict[State, Kind] = {"INPUT_REQUIRED": "input", "AUTH_REQUIRED": "authorization"}
+
+
+def read(record: Record, source: str, limits: Limits, options: Options) -> Reading:
+    """What one event means. Strict JSON is asked only of events that ask somebody."""
+    value = record.value
+    if not value:
+        return Reading(refusal=Refusal("empty", "the value is empty"))
+    if len(value) > limits.record_bytes:
+        return Reading(refusal=Refusal("too_large", f"larger than {limits.record_bytes} bytes"))
+    at_a_glance = glance(value, record, source, options)
+    if at_a_glance is not None:
+        return at_a_glance
+    event = Event(value, record, source, limits, options)
+    try:
+        return _read(peek(event), event)
+    except JsonError as error:
+        return event.refused(Refusal(cast(Reason, error.code), str(error)))
+    except Unreadable as error:
+        return event.refused(error.refusal)
+
+
+def _read(frame: Frame, event: Event) -> Reading:
+    pointer = ""
+    error = given(frame.error)
+    if error is not None:
+        if frame.result is not None:
+            raise Unreadable("malformed", "", "either a result or an error")
+        return _refused_request(frame, error, event)
+    if frame.result is not None:
+        frame, pointer = frame.result, "/result"
+    if frame.tasks is not None:
+        return event.reading(*_page(frame.tasks, pointer, event))
+    tells = told(frame, pointer)
+    if tells is None:
+        return _read_past(event, "jsonrpc_request" if frame.method else "unknown_event")
+    match tells.kind:
+        case "message":
+            return NOTHING  # an agent that answers without a task asks for no interrupt
+        case "artifact":
+            return _artifact(tells, event)
+        case _:
+            return event.reading(*_status(tells, event))
+
+
+def _read_past(event: Event, kind: str) -> Reading:
+    """What is none of ours, unless it spells a question in another way."""
+    event.strictly()
+    if kind == "unknown_event" and may_ask(event.value):
+        raise Unreadable("malformed", "", "has none of the members that A2A events have")
+    event.seen.add(kind)
+    return event.reading()
+
+
+def _page(tasks: list[Frame], pointer: str, event: Event) -> Iterator[Input]:
+    """A page of tasks tells of each one what its own snapshot would."""
+    event.strictly()
+    for index, task in enumerate(tasks):
+        if _state(task) is None:
+            event.seen.add("unknown_state")
+        else:
+            yield from _status(Told("task", task, f"{pointer}/tasks/{index}"), event)
+
+
+def _status(tells: Told, event: Event) -> Iterator[Input]:
+    frame = tells.frame
+    name, task_id = ("id", frame.id) if tells.kind == "task" else ("taskId", frame.taskId)
+    if not isinstance(task_id, str) or not task_id:
+        raise Unreadable("malformed", f"{tells.pointer}/{name}", "must be a string, not empty")
+    if frame.status is None:
+        raise Unreadable("malformed", f"{tells.pointer}/status", "must be an object")
+    state = _state(frame)
+    if state is None:
+        raise Unreadable("unsupported", f"{tells.pointer}/status/state", "no state of A2A 1.0")
+    if state in INTERRUPTED:
+        event.strictly()
+        yield from interrupted(event, tells, task_id, _KINDS[state])
+        return
+    if b"REQUIRED" in event.value or b"-required" in event.value:
+        event.strictly()  # maybe another state stands under the same key
+    yield from _moved_on(tells, event.thread(task_id), state, event)
+
+
+def _state(frame: Frame) -> State | None:
+    return None if frame.status is None else STATES.get(frame.status.state)
+
+
+def _moved_on(tells: Told, thread: ThreadKey, state: State, event: Event) -> Iterator[Input]:
+    """Any newer other state closes the question; kept items go when no question can follow."""
+    frame, origin = tells.frame, event.record.origin
+    assert frame.status is not None
+    at = instant_of(frame.status, origin)
+    yield MovedOn(thread, REASONS[state], at, origin, generation=generation_of(frame))
+    if REASONS[state] != "moved_on":
+        yield Carry(thread, None, origin)
+
+
+def _artifact(tells: Told, event: Event) -> Reading:
+    """Artifacts close nothing. One that is called Interrupt may hold the items of a question."""
+    frame = tells.frame
+    if frame.artifact is None or frame.artifact.name != "Interrupt":
+        return NOTHING
+    event.strictly()
+    items = found.of_artifacts([frame.artifact])
+    if not items:
+        return NOTHING
+    if not frame.taskId:
+        raise Unreadable("malformed", f"{tells.pointer}/taskId", "must be a string")
+    origin = event.record.origin
+    return event.reading(Carry(event.thread(frame.taskId), keep(items, origin), origin))
+
+
+_CODE = re.compile(rb'"code"\s*:\s*(-\d+)')
+_REASON = re.compile(rb'"reason"\s*:\s*"([A-Z_]+)"')
+_GONE = {b"-32001", b"TASK_NOT_FOUND"}
+_ENDED = {b"-32002", b"TASK_NOT_CANCELABLE", b"-32004", b"UNSUPPORTED_OPERATION"}
+
+
+def _refused_request(frame: Frame, error: bytes, event: Event) -> Reading:
+    """The agent refused a message: the task that the record's key names takes no answer any more.
+
+    The answer to our own request bears its id and is about that one question. To somebody else's,
+    "not found" may be about a stream, and closes nothing.
+    """
+    event.strictly()
+    event.seen.add("error_envelope")
+    told_of = set(_CODE.findall(error) + _REASON.findall(error))
+    ours = frame.id if isinstance(frame.id, str) and _is_ours(frame.id) else None
+    if not told_of & (_ENDED if ours is None else _ENDED | _GONE):
+        return event.reading()
+    task_id = _as_text(event.record.key)
+    if not task_id:
+        return Reading(counts=(*event.counts(), Counted("unattributable", event.source)))
+    origin = event.record.origin
+    covers = None if ours is None else ()
+    thread = event.thread(task_id)
+    return event.reading(
+        MovedOn(thread, "task_ended", origin.timestamp, origin, by_run=ours, covers=covers)
+    )
+
+
+def _is_ours(request_id: str) -> bool:
+    """Whether a request's id may be one of this bridge: they are UUIDs of version 8."""
+    try:
+        return UUID(request_id).version == 8
+    except ValueError:
+        return False
+
+
+def _as_text(key: bytes | None) -> str | None:
+    try:
+        return None if key is None else key.decode()
+    except UnicodeDecodeError:
+        return None

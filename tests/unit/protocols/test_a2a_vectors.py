@@ -1,0 +1,141 @@
+"""Recorded exchanges with A2A agents: every event means what its recording says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bridge.core.model import Carry, Interrupted, MovedOn
+from bridge.protocols.a2a.asked import asked_of
+from tests.unit.protocols.a2a_events import asked, labels, only_asked, read, vectors
+
+EVENTS = vectors("all_events.jsonl")
+ASKS = {"INPUT_REQUIRED": "input", "AUTH_REQUIRED": "authorization"}
+REASONS = {
+    "SUBMITTED": "moved_on",
+    "WORKING": "moved_on",
+    "COMPLETED": "task_ended",
+    "CANCELED": "task_ended",
+    "REJECTED": "task_ended",
+    "FAILED": "run_failed",
+}
+
+
+def named(case: dict[str, Any]) -> str:
+    return f"{case['case']}-{case['seq']}"
+
+
+def with_state(*states: str) -> list[dict[str, Any]]:
+    return [case for case in EVENTS if case["expect"].get("state") in states]
+
+
+@pytest.mark.parametrize("case", EVENTS, ids=named)
+def test_no_recorded_event_is_refused(case: dict[str, Any]) -> None:
+    """All five dialects, with their envelopes and without."""
+    assert read(case["event"]).refusal is None
+
+
+@pytest.mark.parametrize("case", with_state(*ASKS), ids=named)
+def test_an_interrupted_status_is_the_question_its_recording_says(case: dict[str, Any]) -> None:
+    """Task, context, kind and the message's id; one without an id has one made up."""
+    event, expect = only_asked(read(case["event"])), case["expect"]
+    assert event.thread.thread_id == expect["taskId"]
+    assert asked_of(event.native).context == expect["contextId"]
+    assert {question.kind for question in event.questions} == {ASKS[expect["state"]]}
+    if expect["messageId"] is None:
+        assert event.run_id.startswith("at:")
+    else:
+        assert event.run_id == expect["messageId"]
+
+
+@pytest.mark.parametrize("case", with_state(*ASKS), ids=named)
+def test_the_dialect_that_is_answered_in_is_the_one_that_asked(case: dict[str, Any]) -> None:
+    """LangGraph's mix has the method names of 1.0."""
+    native = asked_of(only_asked(read(case["event"])).native)
+    expected = {
+        "1.0": ("1.0", "jsonrpc"),
+        "hybrid": ("1.0", "jsonrpc"),
+        "0.3-jsonrpc": ("0.3", "jsonrpc"),
+        "0.3-rest": ("0.3", "rest"),
+    }
+    assert (native.version, native.binding) == expected[case["dialect"]]
+
+
+@pytest.mark.parametrize("case", with_state(*REASONS), ids=named)
+def test_any_other_state_moves_its_task_on(case: dict[str, Any]) -> None:
+    """A snapshot as well as an update, whatever message its status still holds."""
+    moved = read(case["event"]).inputs[0]
+    assert isinstance(moved, MovedOn)
+    assert moved.thread.thread_id == case["expect"]["taskId"]
+    assert moved.reason == REASONS[case["expect"]["state"]]
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in EVENTS if c["expect"]["kind"] == "artifact-update"], ids=named
+)
+def test_an_artifact_closes_nothing(case: dict[str, Any]) -> None:
+    """At most it keeps the items of a question that is about to come."""
+    assert all(isinstance(found, Carry) for found in read(case["event"]).inputs)
+
+
+@pytest.mark.parametrize("case", [c for c in EVENTS if c["expect"]["kind"] == "error"], ids=named)
+def test_an_error_is_about_the_task_of_its_key(case: dict[str, Any]) -> None:
+    """Only one that says the task takes no message any more closes anything."""
+    reading = read(case["event"], key=b"task-1")
+    assert labels(reading) == {"error_envelope"}
+    ends = case["expect"]["code"] in {-32002, -32004}
+    assert [type(found) for found in reading.inputs] == ([MovedOn] if ends else [])
+
+
+def test_a_page_of_tasks_asks_for_each_of_its_tasks() -> None:
+    """Two parked tasks of one context are two threads."""
+    (page,) = (case for case in EVENTS if case["expect"]["kind"] == "task-list")
+    found = asked(read(page["event"]))
+    assert len({event.thread.thread_id for event in found}) == 2
+
+
+@pytest.mark.parametrize("spelling", ["pascal", "slash"])
+def test_a_snapshot_with_langgraphs_artifact_names_its_items(spelling: str) -> None:
+    """The result of a blocking send has the artifact beside the status."""
+    case = next(case for case in EVENTS if case["case"] == f"one_send_{spelling}")
+    (question,) = only_asked(read(case["event"])).questions
+    assert question.message == "Which base branch?"
+    assert len(question.interrupt_id) == 32
+
+
+def test_parallel_interrupts_of_one_status_are_questions_of_one_run() -> None:
+    """In the order of the artifact's parts."""
+    case = next(case for case in EVENTS if case["case"] == "par_send")
+    assert len(only_asked(read(case["event"])).questions) == 2
+
+
+def test_the_same_question_in_a_stream_and_in_a_snapshot_is_the_same_content() -> None:
+    """Equal run ids have equal digests, whatever wraps the status."""
+    by_run: dict[tuple[str, str], set[bytes]] = {}
+    for case in with_state(*ASKS):
+        event = only_asked(read(case["event"]))
+        by_run.setdefault((event.thread.thread_id, event.run_id), set()).add(event.digest)
+    assert any(len(cases) == 1 for cases in by_run.values())
+    assert all(len(digests) == 1 for digests in by_run.values())
+
+
+def test_a_schema_in_a_question_reaches_its_answerers() -> None:
+    """Items say what an answer has to look like, in whichever dialect."""
+    cases = [case for case in EVENTS if case["case"].endswith("ask-schema") and case["seq"] == 2]
+    assert len(cases) == 2
+    for case in cases:
+        (question,) = only_asked(read(case["event"])).questions
+        assert question.interrupt_id == "i-1"
+        assert json.loads(question.response_schema or b"")["required"] == ["approved"]
+
+
+def test_where_to_go_is_found_in_the_words_of_an_authorization() -> None:
+    """The address of the recorded out-of-band request."""
+    case = next(case for case in EVENTS if case["case"] == "send_auth_oob")
+    found = only_asked(read(case["event"]))
+    assert isinstance(found, Interrupted)
+    (question,) = found.questions
+    assert question.authorize_at is not None
+    assert question.authorize_at.startswith("https://auth.example.com/approve/")
