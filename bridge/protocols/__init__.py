@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from bridge.core.model import JsonText, Native, Run
+from bridge.protocols.a2a import A2a
 from bridge.protocols.ag_ui import AgUi
 from bridge.protocols.genkit import Genkit
 from bridge.protocols.interface import AgentProtocol
 
 PROTOCOLS: Mapping[str, AgentProtocol] = MappingProxyType(
-    {AgUi.name: AgUi(), Genkit.name: Genkit()}
+    {AgUi.name: AgUi(), A2a.name: A2a(), Genkit.name: Genkit()}
 )
 
 

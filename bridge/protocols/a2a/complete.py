@@ -5,7 +5,7 @@ What its thread holds decides: the open run, and the items kept from an artifact
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from bridge.core.model import Interrupted, JsonText, Run
 from bridge.protocols.a2a.asked import Asked, asked_of, item_of, questions
