@@ -95,9 +95,10 @@ def _turn_id(value: dict[str, Any], session: Session, found: Found) -> str:
         if not found.turn.snapshotId:
             raise Unreadable("malformed", f"{found.pointer}/snapshotId", "must be a string")
         return found.turn.snapshotId
-    if found.turn.state is None:
-        raise Unreadable("malformed", f"{found.pointer}/state", "must be an object")
-    return json_text.digest(value["state"].get("messages")).hex()
+    messages = (value.get("state") or {}).get("messages")
+    if not isinstance(messages, list):
+        raise Unreadable("malformed", f"{found.pointer}/state/messages", "must be an array")
+    return json_text.digest(messages).hex()
 
 
 def _init(session: Session, found: Found, turn: JsonText) -> Raw:

@@ -106,11 +106,13 @@ def moves(reading: Reading) -> list[MovedOn]:
 class Desk:
     """The rules over one thread: an interrupted turn, answers to it, and the command."""
 
-    def __init__(self, turn: Any, genkit: Genkit = GENKIT) -> None:
+    def __init__(self, turn: Any, genkit: Genkit = GENKIT, limits: Limits | None = None) -> None:
         self.thread = Thread()
         self.native: Native | None = None
         self.dead: list[str] = []
-        self.rules = Rules(SourcePolicy(), Limits(), build=GENKIT.build, schemas=SchemaCache())
+        self.rules = Rules(
+            SourcePolicy(), limits or Limits(), build=GENKIT.build, schemas=SchemaCache()
+        )
         self.event = only_interrupted(read(turn, genkit))
         self.questions = self.event.questions
         self._decide(self.event)

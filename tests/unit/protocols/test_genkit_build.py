@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bridge.core.model import Limits
 from tests.unit.protocols.genkit_turns import (
     Desk,
     configured,
@@ -156,6 +157,15 @@ def test_only_the_boolean_approves(runtime: str, payload: Any) -> None:
     for part in (held(), held(interruptedBy=GO_HOLD)):
         desk = Desk(output(part), configured(DECLINED, runtime=runtime))
         assert desk.answer(0, payload) == "invalid_payload"
+
+
+@pytest.mark.parametrize("payload", ["no", {"toolApproved": "no"}, {"tool_approved": 1}, None])
+def test_nothing_else_approves_where_no_schema_is_enforced(payload: Any) -> None:
+    """The operator's bound on schemas may be below ours; what goes out is still a no."""
+    for part in (held(), held(interruptedBy=GO_HOLD)):
+        desk = Desk(output(part), configured(DECLINED), Limits(schema_bytes=1))
+        assert desk.answer(0, payload) == "accepted"
+        assert output_of(desk.resume["respond"][0]) == {"status": "declined"}
 
 
 def test_a_no_is_a_decision_only_where_the_middleware_takes_one() -> None:

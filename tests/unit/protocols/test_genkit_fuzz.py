@@ -43,7 +43,9 @@ SEEDS = (
         "agent": "bank",
         "stateManagement": "client",
         "runtime": "js",
-        "output": output(request("plain", "p", None, pendingOutput=0), request(), state={}),
+        "output": output(
+            request("plain", "p", None, pendingOutput=0), request(), state={"messages": []}
+        ),
     },
     {"result": output({"text": "done"}, reason="stop")},
     {"modelChunk": {"role": "tool", "content": [request()]}},

@@ -59,7 +59,7 @@ def test_whatever_is_truthy_for_a_runtime_asks(interrupt: Any) -> None:
 def test_parts_alone_never_ask(reason: str) -> None:
     """The output of a failed resume shows the old interrupt; the paused snapshot still stands."""
     reading = read(output(request(), reason=reason, error={"status": "INVALID_ARGUMENT"}))
-    assert (reading.inputs, reading.refusal) == ((), None)
+    assert (reading.inputs, reading.refusal, reading.counts) == ((), None, ())
 
 
 @pytest.mark.parametrize("status", ["pending", "failed", "aborted", "aborting", "expired"])
@@ -135,6 +135,15 @@ def test_a_client_s_turn_may_be_named_around_it(
     else:
         assert reading.refusal is not None
         assert reading.refusal.pointer == "/output/sessionId"
+
+
+def test_a_server_s_turn_has_its_own_session_id() -> None:
+    """The wrapper's counts where the turn has none; a record's key never does."""
+    own, none = output(request()), output(request(), sessionId=None)
+    for turn, thread in ((own, "s-1"), (none, "w-1")):
+        event = only_interrupted(read(wrapped(turn, sessionId="w-1")))
+        assert event.thread.thread_id == thread
+    assert read(none, key=b"k-1").refusal is not None
 
 
 def test_a_client_s_run_is_what_was_said_so_far() -> None:
@@ -343,12 +352,14 @@ def test_what_ends_no_turn_is_read_past(record: Any) -> None:
         (output(request(), sessionId=None), ("malformed", "/sessionId")),
         (wrapped(output(request(), snapshotId=""), stateManagement="server"),
          ("malformed", "/output/snapshotId")),
-        (output(request(), snapshotId=None), ("malformed", "/state")),
+        (output(request(), snapshotId=None), ("malformed", "/state/messages")),
+        (output(request(), snapshotId=None, state={}), ("malformed", "/state/messages")),
         (output({**request(), "metadata": 1}), ("malformed", "/message/content/0/metadata")),
         (output({"toolRequest": 1}), ("malformed", "/message/content/0/toolRequest")),
         (output({"toolRequest": {}}), ("malformed", "/message/content/0/toolRequest/name")),
         (output(7), ("malformed", "/message/content/0")),
-        (output(request(ref=5)), ("malformed", "/message/content/0/toolRequest/ref")),  # type: ignore[arg-type]
+        (output({"toolRequest": {"name": "pay", "ref": 5}}),
+         ("malformed", "/message/content/0/toolRequest/ref")),
         ('{"finishReason":"stop","a":1,"finishReason":"interrupted"}', ("json_rules", "")),
         ('{"finishReason":"interrupted","finishReason":"stop"}', ("json_rules", "")),
         ('{"finishReason":"interrupted","x":NaN}', ("json_rules", "")),
