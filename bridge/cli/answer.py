@@ -105,7 +105,7 @@ async def _post(config: Config, role: Role, approval_id: UUID, text: bytes, wait
     client, topic = config.kafka.client_kwargs(), config.topics.name(role)
     partitions = (await partition_counts(client, topic))[topic]
     # An approval id begins with its thread's hash: this partition needs no hop to the home slot.
-    partition, key = home_of_id(approval_id, partitions), str(approval_id).encode()
+    partition, key = home_of_id(str(approval_id), partitions), str(approval_id).encode()
     if not wait:
         print(f"sent: {await post(client, topic, key, text, partition)}")
         return 0

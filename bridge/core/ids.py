@@ -7,14 +7,16 @@ of this bridge tells the home slot of its thread without a look-up.
 from __future__ import annotations
 
 import hashlib
+import struct
 from functools import lru_cache
 from typing import Literal
-from uuid import UUID
 
 IdKind = Literal["approval", "command", "resume-run"]
 
 _MASK32 = 0xFFFFFFFF
 _M = 0x5BD1E995
+_WORDS = struct.Struct("<I")
+_LENGTH = struct.Struct(">I")
 
 
 def murmur2(data: bytes) -> int:
@@ -22,8 +24,8 @@ def murmur2(data: bytes) -> int:
     length = len(data)
     h = 0x9747B28C ^ length
     body = length & ~3
-    for i in range(0, body, 4):
-        k = int.from_bytes(data[i : i + 4], "little") * _M & _MASK32
+    for (word,) in _WORDS.iter_unpack(data[:body]):
+        k = word * _M & _MASK32
         k = (k ^ k >> 24) * _M & _MASK32
         h = (h * _M & _MASK32) ^ k
     if length > body:
@@ -43,26 +45,27 @@ def home_slot(thread_id: str, slots: int) -> int:
     return (thread_hash(thread_id) & 0x7FFFFFFF) % slots
 
 
-def home_of_id(any_id: UUID, slots: int) -> int:
+def home_of_id(any_id: str, slots: int) -> int:
     """The home slot of the thread that an approval, command or resume-run id was made for."""
-    return (int.from_bytes(any_id.bytes[:4], "big") & 0x7FFFFFFF) % slots
+    return (int(any_id[:8], 16) & 0x7FFFFFFF) % slots
 
 
-@lru_cache(maxsize=8_192)
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=8_192)  # a question's ids are wanted again with each of its records
 def make_id(
     kind: IdKind, source: str, scope: str, thread_id: str, run_id: str, interrupt_id: str = ""
 ) -> str:
-    """A UUIDv8 (RFC 9562): 4 bytes of thread hash, 12 of SHA-256 over the length-prefixed parts.
-
-    Cached because the records of one cycle repeat the same few ids.
-    """
-    sha = hashlib.sha256()
+    """A UUIDv8 (RFC 9562): 4 bytes of thread hash, 12 of SHA-256 over the length-prefixed parts."""
+    text = b""
     for part in (kind, source, scope, thread_id, run_id, interrupt_id):
         raw = part.encode()
-        sha.update(len(raw).to_bytes(4, "big") + raw)
-    raw16 = bytearray(thread_hash(thread_id).to_bytes(4, "big") + sha.digest()[:12])
+        text += _LENGTH.pack(len(raw)) + raw
+    raw16 = bytearray(_LENGTH.pack(thread_hash(thread_id)) + hashlib.sha256(text).digest()[:12])
     raw16[6] = raw16[6] & 0x0F | 0x80
     raw16[8] = raw16[8] & 0x3F | 0x80
-    text = raw16.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    hexed = raw16.hex()
+    return f"{hexed[:8]}-{hexed[8:12]}-{hexed[12:16]}-{hexed[16:20]}-{hexed[20:]}"
+
+
+def id_bytes(any_id: str) -> bytes:
+    """The 16 bytes of an id of this bridge; for whoever keeps many."""
+    return bytes.fromhex(any_id.replace("-", ""))

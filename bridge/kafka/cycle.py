@@ -10,7 +10,6 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from uuid import UUID
 
 from bridge.core.decide import decide
 from bridge.core.ids import home_of_id, home_slot
@@ -88,7 +87,7 @@ class Desk:
         self._schemas = schemas
         self._rules = {
             (name, room): self._make_rules(policy, room)
-            for name, policy in [("", SourcePolicy())]
+            for name, policy in [("", _unnamed(sources.values()))]
             + [(source.name, source.policy) for source in sources.values()]
             for room in (True, False)
         }
@@ -225,7 +224,7 @@ class Cycle:
             return home_slot(event.thread.thread_id, self._desk.slots)
         assert isinstance(event, Answer | Operation)
         assert event.approval_id is not None
-        return home_of_id(UUID(event.approval_id), self._desk.slots)
+        return home_of_id(event.approval_id, self._desk.slots)
 
     def _apply(self, event: Input, record: Record, source: str) -> None:
         key = self._draft.key_of(event)
@@ -234,8 +233,8 @@ class Cycle:
                 self.counts["unattributable", source] += 1
             return
         thread = self._draft.thread(key)
-        if not source and thread.runs:
-            source = thread.runs[0].thread.source
+        if not source:
+            source = _source_of(event, thread)
         if isinstance(event, Interrupted):
             event = self._complete(event, thread, record)
         thread = self._draft.with_early(thread, event)
@@ -291,6 +290,20 @@ class Cycle:
 
     def _count(self, counted: Counted) -> None:
         self.counts[counted.metric, counted.label] += 1
+
+
+def _unnamed(sources: Iterable[Source]) -> SourcePolicy:
+    """For early answers that name an approval id only: as patient as the most patient source."""
+    patience = [source.policy.early_answer_ttl for source in sources]
+    return SourcePolicy(early_answer_ttl=max(patience)) if patience else SourcePolicy()
+
+
+def _source_of(event: Input, thread: Thread) -> str:
+    """Whose rules an answer or an operation falls under; empty where nobody knows yet."""
+    if thread.runs:
+        return thread.runs[0].thread.source
+    named = None if isinstance(event, Tick) else event.thread
+    return "" if named is None else named.source
 
 
 _NO_RECORD = Record(value=None, key=None, headers=(), origin=Origin("", 0, 0, 0))

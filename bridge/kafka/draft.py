@@ -7,9 +7,8 @@ cycle is written once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from uuid import UUID
 
-from bridge.core.ids import make_id
+from bridge.core.ids import id_bytes, make_id
 from bridge.core.model import (
     Answer,
     Input,
@@ -45,7 +44,8 @@ class Draft:
         if event.thread is not None:
             return codec.thread_digest(event.thread)
         assert isinstance(event, Answer | Operation)
-        approval = UUID(event.approval_id).bytes
+        assert event.approval_id is not None
+        approval = id_bytes(event.approval_id)
         return self._opened.get(approval) or self._ledger.thread_of(approval) or approval
 
     def knows(self, key: bytes) -> bool:
@@ -58,6 +58,8 @@ class Draft:
 
     def with_early(self, thread: Thread, event: Input) -> Thread:
         """The thread, with the early answers that concern this input."""
+        if not self.parked_count:
+            return thread
         parked: tuple[Parked, ...] = ()
         for approval in _concerned(event):
             parked += self._parked_under(approval)
@@ -77,7 +79,7 @@ class Draft:
         if left.carry is not seen.carry:
             self._carried[key] = (_thread_key(left, event), left.carry)
         if left.parked is not seen.parked:
-            for approval in {UUID(p.approval_id).bytes for p in seen.parked + left.parked}:
+            for approval in {id_bytes(p.approval_id) for p in seen.parked + left.parked}:
                 self._settle_parked(approval, left.parked)
 
     def writes(self) -> Iterator[tuple[bytes, bytes | None]]:
@@ -112,10 +114,10 @@ class Draft:
         for run in left:
             if run.run_id not in known:
                 for item in run.items:
-                    self._opened[_approval(run, item.question.interrupt_id)] = key
+                    self._opened[codec.approval_bytes(run, item.question.interrupt_id)] = key
 
     def _settle_parked(self, approval: bytes, left: tuple[Parked, ...]) -> None:
-        kept = tuple(p for p in left if UUID(p.approval_id).bytes == approval)
+        kept = tuple(p for p in left if id_bytes(p.approval_id) == approval)
         self.parked_count += len(kept) - len(self._parked_under(approval))
         self._parked[approval] = kept
 
@@ -135,11 +137,6 @@ class Draft:
         return self._ledger.carried(key)
 
 
-def _approval(run: Run, interrupt_id: str) -> bytes:
-    t = run.thread
-    return UUID(make_id("approval", t.source, t.scope, t.thread_id, run.run_id, interrupt_id)).bytes
-
-
 def _thread_key(thread: Thread, event: Input) -> ThreadKey:
     """Context changes with an input of its thread, or with the end of one of its runs."""
     if isinstance(event, Tick) or event.thread is None:
@@ -153,9 +150,9 @@ def _concerned(event: Input) -> Iterator[bytes]:
         t = event.thread
         for q in event.questions:
             text = make_id("approval", t.source, t.scope, t.thread_id, event.run_id, q.interrupt_id)
-            yield UUID(text).bytes
+            yield id_bytes(text)
     elif isinstance(event, Answer):
-        yield UUID(answer_approval_id(event)).bytes
+        yield id_bytes(answer_approval_id(event))
 
 
 def answer_approval_id(answer: Answer) -> str:

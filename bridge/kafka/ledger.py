@@ -6,13 +6,12 @@ is one dictionary entry with its runs as they were encoded; nothing is decoded u
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, OrderedDict
 from typing import Final
 
 from bridge.core.model import JsonText, Millis, Parked, Run
 from bridge.kafka import state_codec as codec
-from bridge.kafka.timers import Entry, Timers
+from bridge.kafka.timers import Timers
 
 Runs = bytes | list[bytes]
 """One encoded run, or several: most threads have one, and a list for it would cost 64 bytes."""
@@ -36,12 +35,11 @@ class Ledger:
         self._approvals: dict[bytes, bytes] = {}
         self._parked: dict[bytes, bytes] = {}
         self._carried: dict[bytes, bytes] = {}
-        self._recent: dict[bytes, tuple[Run, ...]] = {}
-        self._restoring = True
+        self._recent: OrderedDict[bytes, tuple[Run, ...]] = OrderedDict()
         self.positions: dict[tuple[str, int], int] = {}
         self.meta: codec.Meta | None = None
         self.timers = Timers()
-        self.pending: Counter[str] = Counter()  # open interrupts by source
+        self._pending: Counter[bytes] = Counter()
         self.unconfirmed = 0
         self.parked_count = 0
 
@@ -63,27 +61,25 @@ class Ledger:
             self.meta = codec.decode_meta(value)
 
     def restored(self) -> None:
-        """The log is read: build the timers at once; from here on each fold adds its own."""
-        self._restoring = False
-        self.timers.fill(self._timer_entries())
+        """The log is read: what was only collected so far is put in order."""
+        self.timers.order()
 
     def _fold_run(self, key: bytes, value: bytes | None) -> None:
-        thread, command = codec.read_run_key(key)
+        thread = codec.thread_of_key(key)
         self._recent.pop(thread, None)
         if value is None:
-            self._forget_run(thread, command)
+            self._forget_run(thread, codec.command_of_key(key))
             return
-        run = codec.peek_run(value)
-        approvals = codec.peek_approval_ids(value)
-        old = self._replace(thread, approvals[0], value)
+        run, approvals = codec.peek_run(value), codec.peek_approvals(value)
+        old = self._replace(thread, approvals[:16], value)
         self._tally(run, value, +1)
-        if old is None:
-            for approval in approvals:
-                self._approvals[approval] = thread
-        else:
+        if old is not None:
             self._tally(codec.peek_run(old), old, -1)
-        if not self._restoring and run.due != codec.NO_TIMER:
-            self.timers.add(run.due, thread)
+        else:
+            for at in range(0, len(approvals), 16):
+                self._approvals[approvals[at : at + 16]] = thread
+        if run[0] != codec.NO_TIMER:
+            self.timers.add(run[0], thread)
 
     def _replace(self, thread: bytes, first: bytes, value: bytes) -> bytes | None:
         """File the value under its thread; the value it replaces, if there was one.
@@ -95,13 +91,13 @@ class Ledger:
             self._threads[thread] = value
             return None
         if isinstance(runs, bytes):
-            if codec.peek_first_approval(runs) == first:
+            if codec.peek_approvals(runs)[:16] == first:
                 self._threads[thread] = value
                 return runs
             self._threads[thread] = [runs, value]
             return None
         for index, old in enumerate(runs):
-            if codec.peek_first_approval(old) == first:
+            if codec.peek_approvals(old)[:16] == first:
                 runs[index] = value
                 return old
         runs.append(value)
@@ -120,13 +116,15 @@ class Ledger:
         else:
             del self._threads[thread]
         self._tally(codec.peek_run(old), old, -1)
-        for approval in codec.peek_approval_ids(old):
-            self._approvals.pop(approval, None)
+        approvals = codec.peek_approvals(old)
+        for at in range(0, len(approvals), 16):
+            self._approvals.pop(approvals[at : at + 16], None)
 
     def _tally(self, run: codec.Peek, value: bytes, sign: int) -> None:
-        self.unconfirmed += sign * run.unconfirmed
-        if run.waiting:
-            self.pending[codec.peek_source(value)] += sign * run.waiting
+        _, _, waiting, unconfirmed = run
+        self.unconfirmed += sign * unconfirmed
+        if waiting:
+            self._pending[codec.peek_source(value)] += sign * waiting
 
     def _fold_position(self, key: bytes, value: bytes | None) -> None:
         where = codec.read_position_key(key)
@@ -143,8 +141,7 @@ class Ledger:
             self._parked[approval] = value
             due, count = codec.peek_parked(value)
             self.parked_count += count
-            if not self._restoring:
-                self.timers.add(due, _PARKED_MARK + approval)
+            self.timers.add(due, _PARKED_MARK + approval)
 
     def _fold_carry(self, thread: bytes, value: bytes | None) -> None:
         if value is None:
@@ -152,15 +149,12 @@ class Ledger:
         else:
             self._carried[thread] = value
 
-    def _timer_entries(self) -> Iterator[Entry]:
-        for thread in self._threads:
-            due = self._thread_due(thread)
-            if due != codec.NO_TIMER:
-                yield due, thread
-        for approval, value in self._parked.items():
-            yield codec.peek_parked(value)[0], _PARKED_MARK + approval
-
     # --- Reading ------------------------------------------------------------------------------
+
+    @property
+    def pending(self) -> Counter[str]:
+        """Open interrupts by source."""
+        return Counter({source.decode(): n for source, n in self._pending.items() if n})
 
     def knows(self, thread: bytes) -> bool:
         return thread in self._threads
@@ -182,7 +176,7 @@ class Ledger:
     def keep_decoded(self, thread: bytes, runs: tuple[Run, ...]) -> None:
         """What was just folded, as it was before it was encoded; the oldest is dropped for it."""
         if len(self._recent) >= _RECENT:
-            del self._recent[next(iter(self._recent))]
+            self._recent.popitem(last=False)
         self._recent[thread] = runs
 
     def parked(self, approval: bytes) -> tuple[Parked, ...]:
@@ -209,16 +203,16 @@ class Ledger:
         resumed_since: Millis | None = None
         for thread in self._threads:
             for value in self._values(thread):
-                run = codec.peek_run(value)
-                if run.waiting:
-                    source = codec.peek_source(value)
-                    open_since[source] = min(run.since, open_since.get(source, run.since))
-                elif run.unconfirmed:
-                    resumed_since = min(run.since, resumed_since or run.since)
+                _, since, waiting, unconfirmed = codec.peek_run(value)
+                if waiting:
+                    source = codec.peek_source(value).decode()
+                    open_since[source] = min(since, open_since.get(source, since))
+                elif unconfirmed:
+                    resumed_since = min(since, resumed_since or since)
         return open_since, resumed_since
 
     def _thread_due(self, thread: bytes) -> Millis:
-        return min((codec.peek_run(v).due for v in self._values(thread)), default=codec.NO_TIMER)
+        return min((codec.peek_run(v)[0] for v in self._values(thread)), default=codec.NO_TIMER)
 
     def _values(self, thread: bytes) -> tuple[bytes, ...]:
         runs = self._threads.get(thread)

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from binascii import unhexlify
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
-from bridge.core.ids import make_id
+import msgspec
+
+from bridge.core.ids import id_bytes, make_id
 from bridge.core.model import JsonText, Millis, Parked, Run, ThreadKey
 from bridge.kafka import state_schemas as schemas
 from bridge.kafka.single_object import HEADER_SIZE, SingleObject
-from bridge.kafka.state_forms import parked_form, parked_of, run_form, run_of
 
 STATE_FORMAT = schemas.STATE_FORMAT
 
@@ -28,7 +30,7 @@ POSITION_PREFIX: Final = b"position/"
 META_KEY: Final = b"meta"
 
 RUN_PEEK: Final = struct.Struct(">qqI?")
-"""At HEADER_SIZE of a run: the fields of `Peek`, NO_TIMER where time alone changes nothing."""
+"""At HEADER_SIZE of a run: the fields of `Peek`."""
 
 PARKED_PEEK: Final = struct.Struct(">qI")
 """At HEADER_SIZE of parked answers: the earliest instant one of them is due, their number."""
@@ -36,6 +38,7 @@ PARKED_PEEK: Final = struct.Struct(">qI")
 NO_TIMER: Final = (1 << 63) - 1
 
 _IDS_AT = HEADER_SIZE + RUN_PEEK.size
+_THREAD_AT = len(RUN_PREFIX)
 
 # The forms that each kind can be read in, the present one first. Keep the one before it here.
 _RUN = SingleObject("run", schemas.RUN)
@@ -43,6 +46,10 @@ _PARKED = SingleObject("parked answers", schemas.PARKED)
 _CARRY = SingleObject("carried context", schemas.CARRY)
 _POSITION = SingleObject("position", schemas.POSITION)
 _META = SingleObject("meta", schemas.META)
+
+_body = msgspec.msgpack.Encoder().encode
+_run_of = msgspec.msgpack.Decoder(Run).decode
+_parked_of = msgspec.msgpack.Decoder(tuple[Parked, ...]).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +65,11 @@ class Meta:
     partitions_seen: Mapping[str, int] = field(default_factory=dict)
 
 
-class Peek(NamedTuple):
-    """The part of an encoded run that is read without decoding it."""
-
-    due: Millis  # when time alone would change the run; NO_TIMER for never
-    since: Millis  # published, or closed where it is closed
-    waiting: int  # open interrupts
-    unconfirmed: bool  # resumed, and nobody was seen to continue it
+Peek = tuple[Millis, Millis, int, bool]
+"""What is read of an encoded run without decoding it: when time alone would change it (NO_TIMER
+for never), since when it is as it is (published, or closed), its open interrupts, and whether it
+was resumed and nobody was seen to continue it.
+"""
 
 
 # --- Keys -------------------------------------------------------------------------------------
@@ -80,10 +85,14 @@ def run_key(run: Run) -> bytes:
     return RUN_PREFIX + f"{thread_digest(run.thread).hex()}/{command.hex()}".encode()
 
 
-def read_run_key(key: bytes) -> tuple[bytes, bytes]:
-    """(thread digest, command id), 16 bytes each."""
-    thread, _, command = key[len(RUN_PREFIX) :].decode().partition("/")
-    return bytes.fromhex(thread), bytes.fromhex(command)
+def thread_of_key(key: bytes) -> bytes:
+    """The thread digest, 16 bytes, of a run's key."""
+    return unhexlify(key[_THREAD_AT : _THREAD_AT + 32])
+
+
+def command_of_key(key: bytes) -> bytes:
+    """The command id, 16 bytes, of a run's key."""
+    return unhexlify(key[_THREAD_AT + 33 :])
 
 
 def command_bytes(run: Run) -> bytes:
@@ -133,12 +142,19 @@ def encode_run(run: Run, next_timer: Millis | None) -> bytes:
     unconfirmed = run.outcome == "resumed" and not run.confirmed
     since = run.published_at if run.closed_at is None else run.closed_at
     peek = RUN_PEEK.pack(timer, since, open_interrupts(run), unconfirmed)
-    return _RUN.write(run_form(run, peek, approval_ids_of(run)))
+    return _RUN.write(
+        {
+            "peek": peek,
+            "approval_ids": approval_ids_of(run),
+            "source": run.thread.source,
+            "body": _body(run),
+        }
+    )
 
 
 def decode_run(value: bytes) -> Run:
     """The run as it was encoded. Raises StateFormatNewer."""
-    return run_of(_RUN.read(value))
+    return _run_of(_RUN.read(value)["body"])
 
 
 def open_interrupts(run: Run) -> int:
@@ -150,41 +166,40 @@ def open_interrupts(run: Run) -> int:
 
 def approval_ids_of(run: Run) -> bytes:
     """The 16-byte approval ids of the run's items, one after the other."""
-    thread = run.thread
-    key = ("approval", thread.source, thread.scope, thread.thread_id, run.run_id)
-    ids = "".join([make_id(*key, item.question.interrupt_id) for item in run.items])
-    return bytes.fromhex(ids.replace("-", ""))
+    return b"".join([approval_bytes(run, item.question.interrupt_id) for item in run.items])
+
+
+def approval_bytes(run: Run, interrupt_id: str) -> bytes:
+    """The approval id of one of the run's questions as 16 bytes."""
+    t = run.thread
+    return id_bytes(make_id("approval", t.source, t.scope, t.thread_id, run.run_id, interrupt_id))
 
 
 def peek_run(value: bytes) -> Peek:
     """What a restore files an encoded run by. Raises StateFormatNewer."""
-    if not value.startswith(_RUN.header):
+    if value[:HEADER_SIZE] != _RUN.header:
         raise _RUN.unreadable(value)
-    return Peek._make(RUN_PEEK.unpack_from(value, HEADER_SIZE))
+    return RUN_PEEK.unpack_from(value, HEADER_SIZE)
 
 
-def peek_approval_ids(value: bytes) -> list[bytes]:
-    """The 16-byte approval ids of an encoded run of the present format, in order."""
+def peek_approvals(value: bytes) -> bytes:
+    """The 16-byte approval ids of an encoded run, one after the other."""
     size, start = _length_at(value, _IDS_AT)
-    return [value[at : at + 16] for at in range(start, start + size, 16)]
+    return value[start : start + size]
 
 
-def peek_first_approval(value: bytes) -> bytes:
-    """The first of them: it tells the runs of a thread apart."""
-    _, start = _length_at(value, _IDS_AT)
-    return value[start : start + 16]
-
-
-def peek_source(value: bytes) -> str:
-    """The source of an encoded run of the present format."""
+def peek_source(value: bytes) -> bytes:
+    """The source of an encoded run, in UTF-8."""
     size, start = _length_at(value, _IDS_AT)
     size, start = _length_at(value, start + size)
-    return value[start : start + size].decode()
+    return value[start : start + size]
 
 
 def _length_at(value: bytes, at: int) -> tuple[int, int]:
     """An Avro length (zigzag varint, never negative here) and where its bytes begin."""
     byte = value[at]
+    if byte < 0x80:
+        return byte >> 1, at + 1
     number, shift = byte & 0x7F, 7
     while byte & 0x80:
         at += 1
@@ -200,12 +215,12 @@ def _length_at(value: bytes, at: int) -> tuple[int, int]:
 def encode_parked(parked: tuple[Parked, ...]) -> bytes:
     """All early answers under one approval id, at least one."""
     peek = PARKED_PEEK.pack(min(early.until for early in parked), len(parked))
-    return _PARKED.write(parked_form(parked, peek))
+    return _PARKED.write({"peek": peek, "body": _body(parked)})
 
 
 def decode_parked(value: bytes) -> tuple[Parked, ...]:
     """The early answers in order of arrival. Raises StateFormatNewer."""
-    return parked_of(_PARKED.read(value))
+    return _parked_of(_PARKED.read(value)["body"])
 
 
 def peek_parked(value: bytes) -> tuple[Millis, int]:

@@ -7,7 +7,6 @@ one push and no search.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
 
 Entry = tuple[int, bytes]
 
@@ -17,17 +16,22 @@ class Timers:
 
     def __init__(self) -> None:
         self._heap: list[Entry] = []
+        self._ordered = False
 
     def __len__(self) -> int:
         return len(self._heap)
 
-    def fill(self, entries: Iterable[Entry]) -> None:
-        """Replace everything at once: O(n) after a restore."""
-        self._heap = list(entries)
-        heapq.heapify(self._heap)
-
     def add(self, at: int, key: bytes) -> None:
-        heapq.heappush(self._heap, (at, key))
+        """Before `order` entries are only collected: a restore adds many."""
+        if self._ordered:
+            heapq.heappush(self._heap, (at, key))
+        else:
+            self._heap.append((at, key))
+
+    def order(self) -> None:
+        """Put what was collected in order, O(n); from here on each entry finds its place."""
+        heapq.heapify(self._heap)
+        self._ordered = True
 
     def next_at(self) -> int | None:
         return self._heap[0][0] if self._heap else None

@@ -1,7 +1,8 @@
 """The nouns of the bridge: what comes in, what is remembered, what goes out.
 
 Plain frozen values without behaviour. They are msgspec structs because a cycle makes some twenty
-of them, and a frozen dataclass takes ten times as long to make.
+of them, and a frozen dataclass takes ten times as long to make. What state records hold is
+array-like: the order of its fields is a format, and new ones go to the end, with a default.
 """
 
 from bridge.core.model.effects import (

@@ -18,7 +18,7 @@ from bridge.core.model.words import (
 )
 
 
-class Question(Struct, frozen=True, gc=False):
+class Question(Struct, frozen=True, gc=False, array_like=True):
     """One interrupt as its protocol asked it. Ids are compared exactly."""
 
     interrupt_id: str
@@ -83,7 +83,7 @@ class Carry(Struct, frozen=True, gc=False):
     origin: Origin
 
 
-class Answer(Struct, frozen=True, gc=False):
+class Answer(Struct, frozen=True, gc=False, array_like=True):
     """An answer to one question, named by approval_id, by full identity, or by both."""
 
     origin: Origin

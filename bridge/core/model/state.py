@@ -19,7 +19,7 @@ from bridge.core.model.words import (
 )
 
 
-class AcceptedAnswer(Struct, frozen=True, gc=False):
+class AcceptedAnswer(Struct, frozen=True, gc=False, array_like=True):
     """The answer that counts. Payload and revised input are dropped once the run is closed."""
 
     status: AnswerStatus
@@ -33,7 +33,7 @@ class AcceptedAnswer(Struct, frozen=True, gc=False):
     revised_input: JsonText | None = None
 
 
-class Item(Struct, frozen=True, gc=False):
+class Item(Struct, frozen=True, gc=False, array_like=True):
     """One interrupt through its life."""
 
     question: Question
@@ -46,7 +46,7 @@ class Item(Struct, frozen=True, gc=False):
     closed_reason: ClosedReason | None = None
 
 
-class RunPolicy(Struct, frozen=True, gc=False):
+class RunPolicy(Struct, frozen=True, gc=False, array_like=True):
     """What a source's configuration said when the run opened; later changes do not touch it."""
 
     allowed_answerers: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class RunPolicy(Struct, frozen=True, gc=False):
     closed_retention: Millis = 7 * 86_400_000
 
 
-class Run(Struct, frozen=True, gc=False):
+class Run(Struct, frozen=True, gc=False, array_like=True):
     """One interrupted run, open or closed and remembered."""
 
     thread: ThreadKey
@@ -77,7 +77,7 @@ class Run(Struct, frozen=True, gc=False):
         return self.outcome is None
 
 
-class Parked(Struct, frozen=True, gc=False):
+class Parked(Struct, frozen=True, gc=False, array_like=True):
     """An answer that came before its question, kept under its approval id until `until`."""
 
     approval_id: str

@@ -68,7 +68,7 @@ Reason = Literal[
 ]
 
 
-class Origin(Struct, frozen=True, gc=False):
+class Origin(Struct, frozen=True, gc=False, array_like=True):
     """Where a record stood when its producer wrote it; survives a reroute."""
 
     topic: str
@@ -80,7 +80,7 @@ class Origin(Struct, frozen=True, gc=False):
         return f"{self.topic}/{self.partition}/{self.offset}"
 
 
-class ThreadKey(Struct, frozen=True, gc=False):
+class ThreadKey(Struct, frozen=True, gc=False, array_like=True):
     """The unit of state and of order. Scope is empty where a protocol has none."""
 
     source: str

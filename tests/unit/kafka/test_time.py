@@ -45,7 +45,9 @@ def test_skew_is_the_wall_clock_ahead_of_the_broker() -> None:
 def test_timers_come_up_in_order_and_only_when_due() -> None:
     """The heap gives the earliest first and keeps what is still to come."""
     timers = Timers()
-    timers.fill([(30, b"c"), (10, b"a")])
+    timers.add(30, b"c")
+    timers.add(10, b"a")
+    timers.order()
     timers.add(20, b"b")
     assert timers.next_at() == 10
     assert [timers.due(20), timers.due(20), timers.due(20)] == [(10, b"a"), (20, b"b"), None]
@@ -55,6 +57,8 @@ def test_timers_come_up_in_order_and_only_when_due() -> None:
 def test_overdue_counts_what_is_due_and_still_there() -> None:
     """The figure for timers held after a takeover; bounded, whatever the size of the heap."""
     timers = Timers()
-    timers.fill((at, b"k") for at in range(5_000))
+    timers.order()
+    for at in range(5_000):
+        timers.add(at, b"k")
     assert timers.overdue(9) == 10
     assert timers.overdue(10_000, most=100) == 100
