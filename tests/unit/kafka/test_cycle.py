@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bridge.core.ids import home_slot, make_id
+from bridge.core.model import SourcePolicy
 from bridge.errors import RerouteNotHome
 from tests.unit.kafka.desk import EVENTS, NOW, TOPICS, Bench, answer, desk, event, raw, sent
 
@@ -119,6 +120,19 @@ def test_early_answer_without_a_question_is_unknown_in_the_end() -> None:
     out = bench.cycle(now=later, due=later)
     assert [v["verdict"] for v in sent(out, "answer-verdicts")] == ["unknown"]
     assert bench.ledger.parked_count == 0
+
+
+@pytest.mark.parametrize("named", ["its question", "an approval id only"])
+def test_early_answer_waits_as_long_as_its_source_says(named: str) -> None:
+    """The question has opened no run that could hold the policy yet."""
+    bench = Bench(desk(policy=SourcePolicy(early_answer_ttl=2_000)))
+    approval_id = make_id("approval", "agents", "", "t-1", "r-1", "i-1")
+    by_id = b'{"approval_id":"%s","status":"resolved","payload":1}' % approval_id.encode()
+    early = answer() if named == "its question" else raw(by_id, TOPICS["answers"])
+    bench.cycle(early)
+    assert bench.cycle(now=NOW + 1_999, due=NOW + 1_999) == []
+    out = bench.cycle(now=NOW + 2_000, due=NOW + 2_000)
+    assert [v["verdict"] for v in sent(out, "answer-verdicts")] == ["unknown"]
 
 
 def test_expiry_closes_the_run_and_commands_its_resume() -> None:
