@@ -97,7 +97,8 @@ def json_without(value: JsonText, strictly: bool = False, named: bool = False) -
 
 def _is_credential(name: str, member: JsonText, strictly: bool) -> bool:
     plain = _SEPARATORS.sub("", name).casefold()
+    holds = strictly and _HOLDERS.search(plain) is not None
+    # An OAuth flow is called authorizationCode: only what holds credentials is withheld whole.
     if member.startswith(b"{"):
-        # An OAuth flow is called authorizationCode: only what holds credentials is withheld whole.
-        return strictly and _HOLDERS.search(plain) is not None
-    return _NAMES.search(plain) is not None or (strictly and _HOLDERS.search(plain) is not None)
+        return holds
+    return _NAMES.search(plain) is not None or (holds and member.startswith((b"[", b'"')))

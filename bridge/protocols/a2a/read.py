@@ -53,9 +53,11 @@ def read(record: Record, source: str, limits: Limits, options: Options) -> Readi
     if len(value) > limits.record_bytes:
         return Reading(refusal=Refusal("too_large", f"larger than {limits.record_bytes} bytes"))
     at_a_glance = glance(value, record, source, options)
-    if at_a_glance is not None:
-        return at_a_glance
-    event = Event(value, record, source, limits, options)
+    return at_a_glance or read_closely(Event(value, record, source, limits, options))
+
+
+def read_closely(event: Event) -> Reading:
+    """The long way, which reads every event."""
     try:
         return _read(peek(event), event)
     except JsonError as error:
