@@ -90,6 +90,7 @@ async def build_site(
     *,
     slots: int = 4,
     input_partitions: int | None = None,
+    input_config: Mapping[str, str] | None = None,
     sections: Mapping[str, Mapping[str, Setting]] | None = None,
 ) -> Site:
     """Topics and a settings file for a round."""
@@ -97,7 +98,14 @@ async def build_site(
     roles = ("answers", "operations", "approvals", "resume-commands", "answer-verdicts")
     names = {role: f"{app}.{role}" for role in (*roles, "dead-letters", "state", "reroute")}
     input_topic = f"{app}.run-finished"
-    await create_topics(bootstrap, [NewTopic(input_topic, input_partitions or slots, 1)])
+    await create_topics(
+        bootstrap,
+        [
+            NewTopic(
+                input_topic, input_partitions or slots, 1, topic_configs=dict(input_config or {})
+            )
+        ],
+    )
     wanted = Wanted(names=names, inputs=(input_topic,), partitions=slots, bootstrap=bootstrap)
     await topic_admin.create({"bootstrap_servers": bootstrap}, wanted)
     merged = {"worker": dict(WORKER_TIMES)}

@@ -163,6 +163,14 @@ class Worker:
         """What /readyz says now."""
         return await asyncio.to_thread(_status, f"{self.url()}/readyz") == 200
 
+    async def unready(self, timeout: float) -> None:
+        """Wait until /readyz says that something is missing. Raises WorkerError."""
+        deadline = time.monotonic() + timeout
+        while await self.is_ready():
+            if time.monotonic() > deadline:
+                raise WorkerError(f"{self.name} is still ready\n{self.tail()}")
+            await asyncio.sleep(0.2)
+
     async def is_healthy(self) -> bool:
         """What /healthz says now."""
         return await asyncio.to_thread(_status, f"{self.url()}/healthz") == 200

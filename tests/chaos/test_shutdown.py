@@ -1,0 +1,48 @@
+"""SIGTERM under load: an orderly end that leaves nothing behind for the next owner to wait for."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+from tests.chaos.hand import Hand, question
+from tests.chaos.rounds import build_site
+from tests.chaos.workers import STOP_SECONDS
+
+SHUTDOWN_SECONDS = 20.0  # the worker's own deadline
+SESSION_SECONDS = 60.0  # long, so that a seat that was not given back shows
+
+
+async def test_ended_under_load(bootstrap: str, tmp_path: Path) -> None:
+    """Fault 36: exit 0 in time, no open transaction, and the next owner need not wait."""
+    times = {"session_timeout": f"{SESSION_SECONDS:.0f}s"}
+    site = await build_site(bootstrap, tmp_path, slots=4, sections={"worker": times})
+    hand = Hand(site)
+    sending = asyncio.create_task(keep_asking(hand, 600))
+    async with site.worker("first") as first:
+        await hand.commands(20)
+        began = time.monotonic()
+        assert await first.stop(STOP_SECONDS) == 0
+        assert time.monotonic() - began < SHUTDOWN_SECONDS
+    assert not sending.done(), "there was no load"
+    for role in ("state", "approvals", "resume-commands", "answer-verdicts"):
+        assert await hand.transactions_left(0, role, within=2)
+    async with site.worker("second") as second:
+        before = len(await hand.bodies("resume-commands"))
+        await hand.commands(before + 20, within=SESSION_SECONDS / 2)
+        await sending
+        await hand.commands(600)
+        report = await site.settled()
+        assert second.lives == 1
+    assert report.ok, report.summary()
+    assert report.outcomes == {"resumed": 600}
+
+
+async def keep_asking(hand: Hand, count: int) -> None:
+    """Questions with their answers, at a steady rate."""
+    for number in range(count):
+        hand.ask(f"thread-{number}", "run-1", question("a"))
+        hand.answer(f"thread-{number}", "run-1", "a")
+        await asyncio.sleep(0.02)
+    hand.flush()
