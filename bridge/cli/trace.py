@@ -73,7 +73,8 @@ async def _own(
 async def _events(
     config: Config, client: ClientSettings, history: History, source: Source
 ) -> list[Happened]:
-    protocol, limits = PROTOCOLS[source.protocol], config.limits.for_rules()
+    protocol = PROTOCOLS[source.protocol].configured(source.options)
+    limits = config.limits.for_rules()
     async with reading(client, *source.topic_names) as reader:
         return [
             happened

@@ -22,11 +22,13 @@ from bridge.core.model import (
     Decision,
     Effect,
     Item,
+    JsonText,
     Judged,
     Millis,
     Parked,
     Problem,
     Publish,
+    Question,
     Refusal,
     Run,
     Thread,
@@ -146,11 +148,20 @@ def _breaks_the_schema(case: Case) -> Found:
     question, answer = case.item.question, case.answer
     if answer.action is not None and answer.action not in question.actions:
         return (Problem("", "the question does not take this action"),)
-    if answer.status == "cancelled" or question.response_schema is None:
+    if answer.revised_input is not None and not question.revisable:
+        return (Problem("", "the question does not take a revised input"),)
+    schema = _schema_of(question, answer)
+    if answer.status == "cancelled" or schema is None or "schema_unusable" in case.item.flags:
         return ()
-    if "schema_unusable" in case.item.flags:
-        return ()
-    return case.rules.schemas.problems(question.response_schema, answer.payload)
+    return case.rules.schemas.problems(schema, answer.payload)
+
+
+def _schema_of(question: Question, answer: Answer) -> JsonText | None:
+    """The schema of the action that the answer takes, the first one where it names none."""
+    if question.action_schemas:
+        action = answer.action or question.actions[0]
+        return dict(question.action_schemas).get(action, question.response_schema)
+    return question.response_schema
 
 
 CHECKS: tuple[tuple[Verdict, Callable[[Case], Found]], ...] = (

@@ -22,7 +22,7 @@ from bridge.core.model import (
 )
 from bridge.core.moving import is_after
 from bridge.core.rules import Rules
-from bridge.core.runs import approval_id, publish_all, put
+from bridge.core.runs import approval_id, publish_all, put, with_confirmation
 
 
 def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -> Decision:
@@ -112,9 +112,13 @@ def _item(question: Question, now: Millis, rules: Rules) -> Item:
 
 
 def _supersede(thread: Thread, now: Millis) -> tuple[Thread, tuple[Effect, ...]]:
-    """Close what is open: the thread goes on from the newer run."""
+    """Close what is open: the thread goes on from the newer run, which also shows that a resume
+    before it was carried out.
+    """
     effects: tuple[Effect, ...] = ()
     for run in thread.runs:
+        if run.outcome == "resumed" and not run.confirmed:
+            thread = put(thread, run, with_confirmation(run))
         if run.outcome is None:
             closed = closing.close(run, "superseded", "superseded", now)
             thread = put(thread, run, closed.run)

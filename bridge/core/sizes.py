@@ -68,7 +68,7 @@ def _question_bytes(question: Question) -> int:
     for slice_ in (question.response_schema, question.metadata, question.native):
         if slice_ is not None:
             size += len(slice_)
-    return size
+    return size + sum(len(schema) for _, schema in question.action_schemas)
 
 
 def _utf8(text: str) -> int:

@@ -35,6 +35,7 @@ StateRecords = list[tuple[bytes, bytes | None]]
 """Keys and values for the state partition; None is a tombstone."""
 
 _POLL_MS: Final = 200  # also how long a request to stop may wait for an idle poll
+_TURN: Final = 50  # inputs, some 5 ms, after which the other slots of the worker get a turn
 _TIMERS_SHARE: Final = 10  # timers get at least this part of a cycle, however much comes in
 _OLDEST_S: Final = 15.0  # a scrape interval; 100,000 runs take about 50 ms to look through
 _QUIET_S: Final = 1.0  # positions alone are worth a transaction this often
@@ -178,8 +179,10 @@ class Tenure:
         now = self._clock.now()
         draft = Draft(self._ledger)
         cycle = Cycle(self._desk, draft, now)
-        for record, rerouted in self._in_order(polled):
+        for number, (record, rerouted) in enumerate(self._in_order(polled)):
             cycle.take(record, rerouted)
+            if number % _TURN == _TURN - 1:
+                await asyncio.sleep(0)
         self._fire(cycle, now, len(polled))
         writes = list(draft.writes())
         worth = bool(cycle.outgoing or writes) or self._must_write()

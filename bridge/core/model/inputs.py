@@ -33,6 +33,8 @@ class Question(Struct, frozen=True, gc=False, array_like=True):
     authorize_at: str | None = None
     flags: tuple[str, ...] = ()
     native: JsonText | None = None  # what the protocol needs back to build its body
+    revisable: bool = False  # an answer may revise the input it approves
+    action_schemas: tuple[tuple[str, JsonText], ...] = ()  # where an action has one of its own
 
 
 class Interrupted(Struct, frozen=True, gc=False):

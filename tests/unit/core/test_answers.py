@@ -184,6 +184,37 @@ def test_a_cancelled_answer_is_not_held_against_the_schema() -> None:
     assert resumes(decision)[0].completed_by == "answers"
 
 
+def test_revised_input_is_taken_only_where_the_question_allows_it() -> None:
+    """A revision that nobody will look at must not be taken for consent to it."""
+    revised = answer("a", revised_input=b'{"amount":5}')
+    decision = told(opened("a"), [revised])
+    assert verdicts(decision) == ["invalid_payload"]
+    assert verdicts(told(opened(question("a", revisable=True)), [revised])) == ["accepted"]
+
+
+@pytest.mark.parametrize(
+    ("action", "payload", "verdict"),
+    [
+        ("respond", b"7", "accepted"),
+        ("respond", b"true", "invalid_payload"),
+        ("restart", b"true", "accepted"),
+        (None, b"7", "invalid_payload"),
+    ],
+)
+def test_each_action_may_have_its_own_schema(
+    action: str | None, payload: bytes, verdict: str
+) -> None:
+    """An answer is held to the schema of the action it takes; without one, of the first."""
+    asked = question(
+        "a",
+        actions=("restart", "respond"),
+        response_schema=b'{"type":"boolean"}',
+        action_schemas=(("respond", b'{"type":"integer"}'),),
+    )
+    decision = told(opened(asked), [answer("a", action=action, payload=payload)])
+    assert verdicts(decision) == [verdict]
+
+
 def test_an_action_must_be_one_of_those_offered() -> None:
     """Where a question offers none, an answer with one is meant for something else."""
     thread = opened(question("a", actions=("respond",)), "b")

@@ -205,7 +205,6 @@ def test_start_of_the_waiting_run_told_again_closes_nothing() -> None:
     assert decide(thread, started, NOW, rules()).thread is thread
 
 
-
 @pytest.mark.parametrize(
     ("by_run", "confirmed"),
     [

@@ -215,3 +215,11 @@ def test_a_producer_whose_clock_is_ahead_is_not_taken_for_reuse() -> None:
     ahead = event("a", at=NOW + HOUR)
     closed = told(Thread(), [ahead, answer("a")]).thread
     assert decide(closed, ahead, NOW + 1, rules()).effects == ()
+
+
+def test_newer_run_confirms_the_resume_before_it() -> None:
+    """A thread that asks again went on: nobody need wonder whether the command was carried out."""
+    resumed = told(opened("a"), [answer("a")]).thread
+    assert not resumed.runs[0].confirmed
+    again = decide(resumed, event("a", run="run-2", at=NOW + 1), NOW + 2, rules())
+    assert again.thread.runs[0].confirmed
