@@ -85,7 +85,8 @@ def glance(value: bytes, record: Record, source: str, options: Options) -> Readi
         return None
     said = _object(found)
     if said is None:
-        return None
+        is_message = not found.error and _is_message(found.result or found)
+        return NOTHING if is_message else None
     status = said.status
     if status is None:
         artifact = said.artifact
@@ -123,6 +124,12 @@ def _object(found: _Envelope) -> _Object | _Response | None:
         return None
     id_ = wrapped.id if said.task is not None else wrapped.taskId
     return wrapped if id_ and not (wrapped.id and wrapped.taskId) else None
+
+
+def _is_message(said: _Response) -> bool:
+    """An agent that answers without a task asks for no interrupt."""
+    others = (said.statusUpdate, said.artifactUpdate, said.task, said.status, said.artifact)
+    return bytes(said.message).startswith(b"{") and others.count(None) == 5 and not said.tasks
 
 
 def _is_plain(said: _Response) -> bool:
