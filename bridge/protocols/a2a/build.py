@@ -5,6 +5,7 @@ Ready to send in the agent's own version and binding; nothing is left to fill in
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 from bridge.core.coverage import entry_status
@@ -16,6 +17,10 @@ from bridge.protocols.a2a.asked import Asked, asked_of
 
 _SEND = {"1.0": "SendMessage", "0.3": "message/send"}
 _CANCEL = {"1.0": "CancelTask", "0.3": "tasks/cancel"}
+
+
+# An extension that the agent calls otherwise would add another header, or another extension.
+_HEADER_URI = re.compile(r"[!#-+\--;=?-~]+")
 
 
 def build(run: Run) -> Native:
@@ -65,7 +70,7 @@ def _headers(run: Run, asked: Asked) -> dict[str, str]:
     if asked.version == "1.0":
         headers["A2A-Version"] = "1.0"
     used = {*asked.extensions, *answer.extensions(run.items)}
-    sendable = sorted(uri for uri in used if uri.isascii() and uri.isprintable())
+    sendable = sorted(uri for uri in used if _HEADER_URI.fullmatch(uri))
     if sendable:
         headers["A2A-Extensions" if asked.version == "1.0" else "X-A2A-Extensions"] = ", ".join(
             sendable

@@ -5,27 +5,31 @@ One status is one run of questions. The task goes on only when all of them are s
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from bridge.core import json_text
-from bridge.core.instants import parse_instant
-from bridge.core.model import Carry, Input, Interrupted, JsonText, Kind, Millis, Origin, Question
+from bridge.core.model import (
+    Carry,
+    Input,
+    Interrupted,
+    JsonText,
+    Kind,
+    MovedOn,
+    Question,
+)
 from bridge.protocols import slices
 from bridge.protocols.a2a import items as found
 from bridge.protocols.a2a.asked import Asked, IdOf, encode, questions
 from bridge.protocols.a2a.authorization import authorization
 from bridge.protocols.a2a.credentials import json_without
 from bridge.protocols.a2a.event import NAME, Artifact, Event, Frame, Status, Told
+from bridge.protocols.a2a.identity import generation_of, identity_of, instant_of
 from bridge.protocols.a2a.items import Item, Message, Part
 from bridge.protocols.a2a.options import Binding, Version
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.slices import given
-
-MAX_GENERATION = 2**63 - 1
 
 
 def interrupted(event: Event, told: Told, task_id: str, kind: Kind) -> tuple[Input, ...]:
@@ -43,21 +47,21 @@ def interrupted(event: Event, told: Told, task_id: str, kind: Kind) -> tuple[Inp
         return ()
     question = _interrupted(event, told, task_id, kind, message, parts, items)
     # Kept items are for this question or for none.
-    return question, Carry(question.thread, None, question.origin)
+    used_up = Carry(question.thread, None, question.origin)
+    if question.generation or frame.status.timestamp:
+        return _next_phase(question), question, used_up
+    return question, used_up
 
 
-def instant_of(status: Status, origin: Origin) -> Millis:
-    """When the status was made; where it does not say, when its record was."""
-    at = None if status.timestamp is None else parse_instant(status.timestamp)
-    return origin.timestamp if at is None else at
+def _next_phase(question: Interrupted) -> MovedOn:
+    """That the task asks again shows that its last answer arrived; it closes nothing by itself.
 
-
-def generation_of(frame: Frame) -> int:
-    """Counts up from 1; 0 where the server has none. As an int64 it is written as a string."""
-    written = frame.generation
-    if isinstance(written, str):
-        written = int(written) if written.isascii() and written.isdigit() else 0
-    return written if written is not None and 0 < written <= MAX_GENERATION else 0
+    An instant before the question, because the answered question may be told of once more.
+    """
+    at, generation = question.at - 1, question.generation
+    return MovedOn(
+        question.thread, "moved_on", at, question.origin, covers=(), generation=generation
+    )
 
 
 def _message(status: Status, pointer: str) -> Message:
@@ -102,7 +106,7 @@ def _interrupted(
     frame, origin = told.frame, event.record.origin
     assert frame.status is not None
     generation = generation_of(frame)
-    question_id, id_of = _question_id(frame.status, message, generation, origin)
+    question_id, id_of = identity_of(frame.status, message, generation, origin)
     asked = _asked(event, frame, message, id_of, generation, not items)
     metadata = _metadata(frame, message, kind, asked)
     if kind == "authorization" or not items:
@@ -140,39 +144,11 @@ def _plain(told: Told) -> Item:
     """One question without items. LangGraph's own mix of dialects says how it wants its answer."""
     status = told.frame.status
     is_hybrid = told.frame.kind is not None and status is not None and _is_proto(status.state)
-    return Item("langgraph" if is_hybrid else "plain")
+    return Item("langgraph", schema=msgspec.Raw(found.NOT_NULL)) if is_hybrid else Item("plain")
 
 
 def _is_proto(state: str | int | None) -> bool:
     return isinstance(state, str) and state.startswith("TASK_STATE_")
-
-
-def _question_id(
-    status: Status, message: Message, generation: int, origin: Origin
-) -> tuple[str, IdOf]:
-    """The message's id; without one, what tells this status from the task's others."""
-    if message.messageId:
-        return message.messageId, "message"
-    if generation:
-        return f"generation:{generation}", "generation"
-    at = None if status.timestamp is None else _exact_instant(status.timestamp)
-    if at is not None:
-        return f"at:{at}", "timestamp"
-    return f"record:{origin}", "record"
-
-
-def _exact_instant(text: str) -> str | None:
-    """One spelling for each instant, with all its digits, whatever zone it is written in."""
-    millis = parse_instant(text)
-    if millis is None:
-        return None
-    fraction = re.search(r"[.,](\d+)", text)
-    digits = fraction[1].rstrip("0") if fraction else ""
-    try:
-        whole = datetime.fromtimestamp(millis // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    except (OverflowError, ValueError):
-        return None
-    return f"{whole}{'.' if digits else ''}{digits}Z"
 
 
 def _asked(

@@ -24,7 +24,7 @@ FORM_URI = f"{_EXTENSIONS}/ui/form_request/v1"
 
 # What a wrong answer would do to the task is worse than a schema of ours: LangGraph and Strands
 # take null for no answer at all, ADK and AgentStack fail on other shapes.
-_NOT_NULL = b'{"not":{"type":"null"}}'
+NOT_NULL = b'{"not":{"type":"null"}}'
 _CONFIRMATION = (
     b'{"type":"object","properties":{"confirmed":{"type":"boolean"}},"required":["confirmed"]}'
 )
@@ -204,7 +204,7 @@ def _strands(parts: Sequence[Part]) -> Iterator[Item]:
             item = read_as(_StrandsInterrupt, raw)
             if item is None or not item.interruptId:
                 continue  # somebody else's word: the part is shown with the question
-            schema = Raw(given(item.responseSchema) or _NOT_NULL)
+            schema = Raw(given(item.responseSchema) or NOT_NULL)
             reason = read_as(str, item.reason)
             yield Item("strands", item.interruptId, item.name, reason, schema, raw, item.expiresAt)
 
@@ -213,7 +213,7 @@ def _langgraph(parts: Sequence[Part], description: str | None) -> Iterator[Item]
     for part in parts:
         item = read_as(_LangGraph, part.data)
         if item is not None:
-            schema = Raw(given(item.response_schema) or _NOT_NULL)
+            schema = Raw(given(item.response_schema) or NOT_NULL)
             words = read_as(str, item.value) or _worded(item.value) or description
             yield Item("langgraph", item.id, None, words, schema, part.data)
 

@@ -36,7 +36,8 @@ from bridge.protocols.a2a.event import (
     told,
 )
 from bridge.protocols.a2a.glance import NOTHING, REASONS, glance
-from bridge.protocols.a2a.interrupted import generation_of, instant_of, interrupted
+from bridge.protocols.a2a.identity import generation_of, instant_of
+from bridge.protocols.a2a.interrupted import interrupted
 from bridge.protocols.a2a.options import Options
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.interface import Reading, Record
@@ -158,21 +159,21 @@ def _artifact(tells: Told, event: Event) -> Reading:
 
 _CODE = re.compile(rb'"code"\s*:\s*(-\d+)')
 _REASON = re.compile(rb'"reason"\s*:\s*"([A-Z_]+)"')
-_GONE = {b"-32001", b"TASK_NOT_FOUND"}
-_ENDED = {b"-32002", b"TASK_NOT_CANCELABLE", b"-32004", b"UNSUPPORTED_OPERATION"}
+_NOT_FOUND = {b"-32001", b"TASK_NOT_FOUND"}
+_NOT_CANCELABLE = {b"-32002", b"TASK_NOT_CANCELABLE"}
+_UNSUPPORTED = {b"-32004", b"UNSUPPORTED_OPERATION"}
+_AT_ITS_END = re.compile(rb"(?i)terminal|completed")
 
 
 def _refused_request(frame: Frame, error: bytes, event: Event) -> Reading:
     """The agent refused a message: the task that the record's key names takes no answer any more.
 
-    The answer to our own request bears its id and is about that one question. To somebody else's,
-    "not found" may be about a stream, and closes nothing.
+    The answer to our own request bears its id and is about that one question.
     """
     event.strictly()
     event.seen.add("error_envelope")
-    told_of = set(_CODE.findall(error) + _REASON.findall(error))
     ours = frame.id if isinstance(frame.id, str) and _is_ours(frame.id) else None
-    if not told_of & (_ENDED if ours is None else _ENDED | _GONE):
+    if not _takes_no_answer(error, ours is not None):
         return event.reading()
     task_id = _as_text(event.record.key)
     if not task_id:
@@ -183,6 +184,16 @@ def _refused_request(frame: Frame, error: bytes, event: Event) -> Reading:
     return event.reading(
         MovedOn(thread, "task_ended", origin.timestamp, origin, by_run=ours, covers=covers)
     )
+
+
+def _takes_no_answer(error: bytes, is_ours: bool) -> bool:
+    """To others, "not found" may be about a stream, and "unsupported" about a way of calling."""
+    told_of = set(_CODE.findall(error) + _REASON.findall(error))
+    if is_ours:
+        return bool(told_of & (_NOT_FOUND | _NOT_CANCELABLE | _UNSUPPORTED))
+    if told_of & _UNSUPPORTED:
+        return _AT_ITS_END.search(error) is not None
+    return bool(told_of & _NOT_CANCELABLE)
 
 
 def _is_ours(request_id: str) -> bool:

@@ -279,6 +279,14 @@ def test_an_action_is_confirmed_by_its_id() -> None:
     assert part == {"data": {"action_id": "act-1", "confirmed": False}}
 
 
+def test_an_extension_with_a_line_break_is_in_no_header() -> None:
+    """The agent chooses its name."""
+    event = status("INPUT_REQUIRED", text())
+    said = event["statusUpdate"]["status"]["message"]
+    said["extensions"] = ["https://x.example/v1", "a\r\nX-Other: 1", "a, b"]
+    assert built(event, b"1").headers["A2A-Extensions"] == "https://x.example/v1"
+
+
 # --- Giving up -----------------------------------------------------------------------------------
 
 

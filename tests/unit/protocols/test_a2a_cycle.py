@@ -205,14 +205,29 @@ def test_a_page_reconciles_what_was_missed() -> None:
 
 
 def test_a_refused_answer_ends_the_wait_for_its_run() -> None:
-    """The agent's error bears our request's id; the next question of the task stays open."""
+    """The agent's error bears our request's id; another question of the task stays open."""
     agents = Agents()
-    agents.tells(status("INPUT_REQUIRED", text()))
+    agents.tells(status("INPUT_REQUIRED", text(), at=None))
     agents.answers(agents.pending()[0], "main")
     assert agents.bench.ledger.unconfirmed == 1
-    agents.tells(status("INPUT_REQUIRED", text("And now?"), message_id="q2", at=LATER))
+    agents.tells(status("INPUT_REQUIRED", text("And now?"), message_id="q2", at=None))
     request_id = agents.commands()[0]["native"]["body"]["id"]
-    agents.tells({"jsonrpc": "2.0", "id": request_id, "error": {"code": -32004, "message": "no"}})
+    agents.tells({"jsonrpc": "2.0", "id": request_id, "error": {"code": -32001, "message": "no"}})
+    assert agents.bench.ledger.unconfirmed == 0
+    assert [one["run_id"] for one in agents.pending()] == ["q2"]
+
+
+@pytest.mark.parametrize("nth", ["2", None])
+def test_the_next_question_shows_that_the_answer_arrived(nth: str | None) -> None:
+    """The answered one told of again does not; a newer one does, by its generation or time."""
+    agents = Agents()
+    first = {} if nth is None else {"generation": "1"}
+    agents.tells(status("INPUT_REQUIRED", text(), **first))
+    agents.answers(agents.pending()[0], "main")
+    agents.tells(status("INPUT_REQUIRED", text(), **first))
+    assert agents.bench.ledger.unconfirmed == 1
+    later = {"at": LATER} if nth is None else {"generation": nth}
+    agents.tells(status("INPUT_REQUIRED", text("And now?"), message_id="q2", **later))
     assert agents.bench.ledger.unconfirmed == 0
     assert [one["run_id"] for one in agents.pending()] == ["q2"]
 

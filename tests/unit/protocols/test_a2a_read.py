@@ -288,7 +288,7 @@ def test_a_question_takes_kept_items_with_it() -> None:
     (kept,) = read(interrupt_artifact("a")).inputs
     assert isinstance(kept, Carry)
     assert kept.body is not None
-    event, dropped = read(hybrid()).inputs
+    _, event, dropped = read(hybrid()).inputs
     assert isinstance(dropped, Carry)
     assert dropped.body is None
     assert event.thread == dropped.thread == kept.thread
@@ -296,14 +296,18 @@ def test_a_question_takes_kept_items_with_it() -> None:
 
 def test_an_error_without_a_key_is_nobodys() -> None:
     """It names no task itself."""
-    reading = read({"jsonrpc": "2.0", "id": 1, "error": {"code": -32004}}, key=None)
+    reading = read({"jsonrpc": "2.0", "id": 1, "error": {"code": -32002}}, key=None)
     assert reading.inputs == ()
     assert labels(reading) == {"error_envelope", "a2a"}
 
 
-def test_a_task_not_found_by_another_request_closes_nothing() -> None:
-    """A server may have lost a stream and still hold the task."""
-    assert read({"jsonrpc": "2.0", "id": 1, "error": {"code": -32001}}).inputs == ()
+@pytest.mark.parametrize(
+    ("code", "words"), [(-32001, "Task not found"), (-32004, "Stream not supported"), (-32602, "x")]
+)
+def test_an_error_about_another_request_closes_nothing(code: int, words: str) -> None:
+    """A server may have lost a stream, or never had one, and still hold the task."""
+    error = {"code": code, "message": words}
+    assert read({"jsonrpc": "2.0", "id": 1, "error": error}).inputs == ()
 
 
 def test_an_error_of_the_rest_binding_is_told_by_its_reason() -> None:

@@ -1,0 +1,57 @@
+"""Which question a status is, and where it stands in the order of its task."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Final
+
+from bridge.core.instants import parse_instant
+from bridge.core.model import Millis, Origin
+from bridge.protocols.a2a.asked import IdOf
+from bridge.protocols.a2a.event import Frame, Status
+from bridge.protocols.a2a.items import Message
+
+MAX_GENERATION: Final = 2**63 - 1
+
+
+def instant_of(status: Status, origin: Origin) -> Millis:
+    """When the status was made; where it does not say, when its record was."""
+    at = None if status.timestamp is None else parse_instant(status.timestamp)
+    return origin.timestamp if at is None else at
+
+
+def generation_of(frame: Frame) -> int:
+    """Counts up from 1; 0 where the server has none. As an int64 it is written as a string."""
+    written = frame.generation
+    if isinstance(written, str):
+        written = int(written) if written.isascii() and written.isdigit() else 0
+    return written if written is not None and 0 < written <= MAX_GENERATION else 0
+
+
+def identity_of(
+    status: Status, message: Message, generation: int, origin: Origin
+) -> tuple[str, IdOf]:
+    """The message's id; without one, what tells this status from the task's others."""
+    if message.messageId:
+        return message.messageId, "message"
+    if generation:
+        return f"generation:{generation}", "generation"
+    at = None if status.timestamp is None else _exact_instant(status.timestamp)
+    if at is not None:
+        return f"at:{at}", "timestamp"
+    return f"record:{origin}", "record"
+
+
+def _exact_instant(text: str) -> str | None:
+    """One spelling for each instant, with all its digits, whatever zone it is written in."""
+    millis = parse_instant(text)
+    if millis is None:
+        return None
+    fraction = re.search(r"[.,](\d+)", text)
+    digits = fraction[1].rstrip("0") if fraction else ""
+    try:
+        whole = datetime.fromtimestamp(millis // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    except (OverflowError, ValueError):
+        return None
+    return f"{whole}{'.' if digits else ''}{digits}Z"
