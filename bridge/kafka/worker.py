@@ -13,6 +13,8 @@ import time
 from importlib.metadata import version
 from typing import Any, Final
 
+import uvloop
+
 from bridge import config as settings
 from bridge.config import Config
 from bridge.config import Worker as Times
@@ -256,4 +258,4 @@ def run(config: Config) -> int:
 
     Raises ConfigError and ClusterError for what keeps it from starting.
     """
-    return asyncio.run(_run(config))
+    return uvloop.run(_run(config))
