@@ -5,7 +5,7 @@ Each default stands here once; a number that depends on another says how.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -23,17 +23,7 @@ Role = Literal[
     "state",
     "reroute",
 ]
-ROLES: tuple[Role, ...] = (
-    "answers",
-    "operations",
-    "approvals",
-    "resume-commands",
-    "answer-verdicts",
-    "dead-letters",
-    "state",
-    "reroute",
-)
-
+ROLES: tuple[Role, ...] = get_args(Role)
 
 _RULES = core.Limits()
 
