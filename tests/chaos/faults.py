@@ -26,6 +26,16 @@ WORKER_KINDS: tuple[Kind, ...] = ("kill worker", "pause worker", "end worker")
 BROKER_KINDS: tuple[Kind, ...] = ("kill broker", "pause broker", "restart broker")
 
 
+_LASTS: dict[Kind, tuple[float, float]] = {
+    "kill worker": (0.0, 3.0),
+    "pause worker": (6.5, 10.0),  # the workers' session is 6 s
+    "end worker": (0.0, 3.0),
+    "kill broker": (0.0, 3.0),
+    "pause broker": (1.0, 12.0),
+    "restart broker": (0.0, 0.0),
+}
+
+
 class Fault(NamedTuple):
     """One fault: when it starts and how long it lasts, in seconds; which worker, by number."""
 
@@ -74,6 +84,22 @@ def plan(
             return tuple(faults)
         faults.append(fault)
         at += fault.lasts + chance.uniform(0.5, 1.5) * every
+
+
+def mixed(seed: int, workers: int) -> tuple[Fault, ...]:
+    """A worker killed, a worker paused beyond its session, a broker killed, and two more, in any
+    order, one to four seconds apart."""
+    chance = random.Random(seed)
+    kinds: list[Kind] = ["kill worker", "pause worker", "kill broker"]
+    kinds += chance.sample(sorted(_LASTS), 2)
+    chance.shuffle(kinds)
+    faults: list[Fault] = []
+    at = chance.uniform(1, 4)
+    for kind in kinds:
+        fault = Fault(at, kind, chance.randrange(workers), chance.uniform(*_LASTS[kind]))
+        faults.append(fault)
+        at += fault.lasts + chance.uniform(1, 4)
+    return tuple(faults)
 
 
 async def inflict(

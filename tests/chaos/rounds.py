@@ -108,7 +108,8 @@ async def build_site(
     )
     wanted = Wanted(names=names, inputs=(input_topic,), partitions=slots, bootstrap=bootstrap)
     await topic_admin.create({"bootstrap_servers": bootstrap}, wanted)
-    merged = {"worker": dict(WORKER_TIMES)}
+    # An early answer whose event was lost on its way to a dead broker must have its verdict too.
+    merged = {"worker": dict(WORKER_TIMES), "policy": {"early_answer_ttl": "30s"}}
     for section, settings in (sections or {}).items():
         merged.setdefault(section, {}).update(settings)
     config = write_config(

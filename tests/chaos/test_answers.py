@@ -6,6 +6,8 @@ import asyncio
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.chaos.hand import Hand, question
 from tests.chaos.rounds import build_site, working
 from tests.chaos.shapes import in_future
@@ -58,6 +60,7 @@ async def test_answers_wait_while_nobody_works(bootstrap: str, tmp_path: Path) -
     assert report.figures["hops"] > 0
 
 
+@pytest.mark.long
 async def test_answers_meet_expiry(bootstrap: str, tmp_path: Path) -> None:
     """Fault 23: answers around one instant of expiry, each run with one outcome."""
     site = await build_site(bootstrap, tmp_path, slots=2)
@@ -80,6 +83,7 @@ async def test_answers_meet_expiry(bootstrap: str, tmp_path: Path) -> None:
     assert len(report.verdicts) == 2, f"all on one side: {report.verdicts}"
 
 
+@pytest.mark.long
 async def test_many_interrupts_of_one_run(bootstrap: str, tmp_path: Path) -> None:
     """Fault 27: 200 over several cycles, and 1,000 with the worker killed before the last one."""
     site = await build_site(bootstrap, tmp_path, slots=2)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bridge.demo.broker import DevBroker
-from tests.chaos.faults import Fault
+from tests.chaos.faults import Fault, Kind
 from tests.chaos.hand import Hand, question
 from tests.chaos.metering import cpu_seconds
 from tests.chaos.rounds import Site, build_site, round_of, working
@@ -19,19 +19,22 @@ CPU_SHARE = 0.10  # of one core, per worker; a hot loop takes all of it
 LINES_A_SECOND = 3.0  # per worker, for all its slots
 
 
-async def test_killed_and_restarted_under_load(
-    broker: DevBroker, bootstrap: str, tmp_path: Path
+@pytest.mark.parametrize(
+    "kind", ["kill broker", pytest.param("restart broker", marks=pytest.mark.long)]
+)
+async def test_gone_in_the_middle_of_commits(
+    broker: DevBroker, bootstrap: str, tmp_path: Path, kind: Kind
 ) -> None:
-    """Faults 10 and 11: a crash, then a clean restart, each in the middle of commits."""
+    """Faults 10 and 11, busy: a crash, or a clean restart, under load; the workers live on."""
     site = await build_site(bootstrap, tmp_path)
-    faults = (Fault(3, "kill broker", 0, 0.5), Fault(14, "restart broker", 0, 0))
     report, load = await round_of(
-        site, seed=21, faults=faults, cycles=150, rate=8, broker=broker, bound=45
+        site, seed=21, faults=(Fault(3, kind, 0, 0.5),), cycles=80, rate=8, broker=broker
     )
     assert report.ok, f"{load}\n{report.summary()}"
-    assert report.outcomes["resumed"] > 50, report.summary()
+    assert report.outcomes["resumed"] > 30, report.summary()
 
 
+@pytest.mark.long
 async def test_restarted_while_nothing_happens(
     broker: DevBroker, bootstrap: str, tmp_path: Path
 ) -> None:
@@ -48,7 +51,7 @@ async def test_restarted_while_nothing_happens(
 
 
 @pytest.mark.parametrize(
-    "seconds", [pytest.param(20, id="20s"), pytest.param(120, id="120s", marks=pytest.mark.long)]
+    "seconds", [pytest.param(15, id="15s"), pytest.param(120, id="120s", marks=pytest.mark.long)]
 )
 async def test_away_for_a_while(
     broker: DevBroker, bootstrap: str, tmp_path: Path, seconds: int

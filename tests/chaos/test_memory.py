@@ -7,6 +7,7 @@ import json
 import time
 from pathlib import Path
 
+import pytest
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -85,6 +86,7 @@ async def test_restores_after_the_cleaner(bootstrap: str, tmp_path: Path) -> Non
     assert report.verdicts == {"accepted": 61}
 
 
+@pytest.mark.long
 async def test_a_replay_asks_nothing_again(bootstrap: str, tmp_path: Path) -> None:
     """All input once more, with its own timestamps, after its runs were forgotten: too old."""
     site = await build_site(bootstrap, tmp_path, slots=2, sections=FORGET)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from bridge.demo.check.log import LogRecord
 from tests.chaos.hand import Hand, question
 from tests.chaos.rigged import rigged
@@ -51,6 +53,7 @@ async def test_killed_before_the_reply_to_a_commit(bootstrap: str, tmp_path: Pat
     assert await hand.written("resume-commands") == 1, "the commit was redone"
 
 
+@pytest.mark.long
 async def test_killed_while_opening_a_slot(bootstrap: str, tmp_path: Path) -> None:
     """Faults 3 and 4: nothing comes out of half a state, and the next owner starts over."""
     site = await build_site(bootstrap, tmp_path, slots=2)

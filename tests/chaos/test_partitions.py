@@ -12,7 +12,7 @@ from tests.chaos.rounds import build_site, working
 THREADS = 30
 
 
-@pytest.mark.parametrize("partitions", [7, 2])
+@pytest.mark.parametrize("partitions", [7, pytest.param(2, marks=pytest.mark.long)])
 async def test_other_partition_counts_and_wrong_keys(
     bootstrap: str, tmp_path: Path, partitions: int
 ) -> None:

@@ -1,13 +1,23 @@
-"""Short rounds of faults under load, each checked from the topics alone."""
+"""Rounds of faults under load, each checked from the topics alone; seeds are printed.
+
+A few short ones belong to every run of the suite, the long ones to `make chaos`.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.chaos.faults import Fault, plan
-from tests.chaos.rounds import build_site, round_of
+from bridge.demo.broker import DevBroker
+from tests.chaos.faults import Broker, Fault, mixed, plan
+from tests.chaos.load import run_load
+from tests.chaos.rounds import SOURCE, Site, build_site, round_of, working
+from tests.chaos.workers import Worker
+
+LONG_SEEDS = range(101, 121)
 
 
 async def test_quiet_round(bootstrap: str, tmp_path: Path) -> None:
@@ -18,11 +28,91 @@ async def test_quiet_round(bootstrap: str, tmp_path: Path) -> None:
     assert report.outcomes["resumed"] > 20, report.summary()
 
 
-@pytest.mark.parametrize("seed", [11, 12])
-async def test_workers_are_killed_under_load(bootstrap: str, tmp_path: Path, seed: int) -> None:
+async def test_workers_are_killed_under_load(bootstrap: str, tmp_path: Path) -> None:
     """SIGKILL at any moment: nothing is lost, doubled or applied to the wrong question."""
     site = await build_site(bootstrap, tmp_path)
-    faults: tuple[Fault, ...] = plan(seed, 20, 2, ("kill worker",), every=3, lasts=(0.1, 3))
-    report, load = await round_of(site, seed=seed, faults=faults, cycles=150, rate=10)
-    assert report.ok, f"seed {seed}, {faults}\n{load}\n{report.summary()}"
-    assert report.outcomes["resumed"] > 50, report.summary()
+    faults = plan(11, 14, 2, ("kill worker",), every=3, lasts=(0.1, 3))
+    await checked(site, 11, faults, cycles=120, rate=10)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", LONG_SEEDS)
+async def test_everything_fails_under_load(
+    broker: DevBroker, bootstrap: str, tmp_path: Path, seed: int
+) -> None:
+    """Workers killed, ended and paused beyond their session, the broker killed and paused."""
+    site = await build_site(bootstrap, tmp_path)
+    await checked(site, seed, mixed(seed, 2), cycles=350, rate=8, broker=broker)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(201, 206))
+async def test_kills_in_any_millisecond(bootstrap: str, tmp_path: Path, seed: int) -> None:
+    """Three workers, one killed about every second and started again at once."""
+    site = await build_site(bootstrap, tmp_path)
+    faults = plan(seed, 40, 3, ("kill worker",), every=1, lasts=(0.0, 0.3))
+    await checked(site, seed, faults, cycles=300, rate=8, workers=3)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seconds", [20, 60])
+async def test_rebalance_storm(bootstrap: str, tmp_path: Path, seconds: int) -> None:
+    """Fault 8: a worker joins or leaves every two seconds, and work goes on meanwhile."""
+    site = await build_site(bootstrap, tmp_path)
+    async with working(site, 1) as (steady,), site.worker("guest", ready=False) as guest:
+        load, _ = await asyncio.gather(
+            run_load(
+                *(site.bootstrap, site.names, site.input_topic, SOURCE, 31),
+                cycles=seconds * 6,
+                rate=6,
+                stop_after=seconds + 60,
+            ),
+            come_and_go(guest, seconds),
+        )
+        report = await site.settled()
+        assert steady.lives == 1
+    assert guest.lives > seconds // 6, "the guest did not come and go"
+    assert report.ok, f"{load}\n{report.summary()}"
+    assert report.outcomes["resumed"] > seconds, report.summary()
+
+
+async def come_and_go(guest: Worker, seconds: int) -> None:
+    """SIGTERM and start by turns, two seconds apart; every third end is a SIGKILL."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        await asyncio.sleep(2)
+        if not guest.alive:
+            guest.start()
+        elif guest.lives % 3 == 0:
+            guest.kill()
+        else:
+            await guest.stop()
+
+
+async def checked(
+    site: Site,
+    seed: int,
+    faults: tuple[Fault, ...],
+    *,
+    cycles: int,
+    rate: float,
+    workers: int = 2,
+    broker: Broker | None = None,
+) -> None:
+    """One round, its plan and its result printed, and all invariants asserted."""
+    began = time.monotonic()
+    report, load = await round_of(
+        site,
+        seed=seed,
+        faults=faults,
+        cycles=cycles,
+        rate=rate,
+        workers=workers,
+        broker=broker,
+        bound=60,
+    )
+    took = time.monotonic() - began
+    told = f"{len(faults)} faults ({', '.join(sorted({f.kind for f in faults}))}), {took:.0f} s"
+    print(f"\nseed {seed}: {told}: {'ok' if report.ok else 'BROKEN'}; {load}")
+    assert report.ok, f"seed {seed}, {list(map(str, faults))}\n{load}\n{report.summary()}"
+    assert report.outcomes["resumed"] > cycles // 4, report.summary()

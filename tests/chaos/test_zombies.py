@@ -6,6 +6,8 @@ import asyncio
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.chaos.hand import Hand, question
 from tests.chaos.metering import figure
 from tests.chaos.rigged import rigged
@@ -72,6 +74,7 @@ async def test_a_paused_worker_comes_back(bootstrap: str, tmp_path: Path) -> Non
     assert told, zombie.tail()
 
 
+@pytest.mark.long
 async def test_a_transaction_is_left_open(bootstrap: str, tmp_path: Path) -> None:
     """Fault 6: stopped in mid-transaction, with nobody to take over.
 
@@ -99,6 +102,7 @@ async def test_a_transaction_is_left_open(bootstrap: str, tmp_path: Path) -> Non
     assert await hand.written("resume-commands") == 2, "the first one was not aborted"
 
 
+@pytest.mark.long
 async def test_two_groups_share_transactional_ids(bootstrap: str, tmp_path: Path) -> None:
     """Fault 7: two owners of every slot, which no group keeps apart; the epoch does.
 
