@@ -6,15 +6,13 @@ a part that is missing runs the others and fails, a part too much may answer ano
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 
 from bridge.core import json_text
 from bridge.core.coverage import entry_answered, entry_status
 from bridge.core.model import AcceptedAnswer, Item, JsonText, Native, Run
-from bridge.protocols.genkit.offer import Offer
+from bridge.protocols.genkit.offer import Kept
 from bridge.protocols.genkit.parts import respond_part, restart_part, verbatim
 from bridge.protocols.genkit.paused import Continuation
 from bridge.protocols.slices import array_of, object_of, text
@@ -33,23 +31,16 @@ class _Asked(msgspec.Struct):
 
 
 _ASKED = msgspec.json.Decoder(_Asked)
-_OFFER = msgspec.json.Decoder(Offer)
+_KEPT = msgspec.json.Decoder(Kept)
 _CONTINUATION = msgspec.json.Decoder(Continuation)
-
-
-class _Unsendable(Exception):
-    """Carries the note on an answer that must not go out; never leaves this module."""
 
 
 def build(run: Run) -> Native:
     """The body of an agent's POST: `data.resume` and `init`."""
     turn = _CONTINUATION.decode(run.native or b"{}")
     resume = _Resume()
-    try:
-        for item in run.items:
-            resume.add(item)
-    except _Unsendable as note:
-        return Native("withheld", b"{}", notes=(str(note),))
+    for item in run.items:
+        resume.add(item)
     if turn.server:
         resume.notes.append(CHECK_LEAF)
     resume.responds.extend(bytes(sibling) for sibling in turn.siblings)
@@ -76,56 +67,35 @@ class _Resume:
 
     def add(self, item: Item) -> None:
         asked = _ASKED.decode(item.question.metadata or b"{}")
-        offer = _OFFER.decode(item.question.native or b"{}")
+        kept = _KEPT.decode(item.question.native or b"{}")
         answer = item.answer if entry_answered(item) else None
         if answer is not None and not _is_null(answer.metadata):
             self.notes.append("metadata_omitted")
         if answer is None or entry_status(item) == "cancelled":
-            self._refuse(asked, offer, item.closed_reason or item.status)
-        elif (answer.action or offer.action) == "respond":
+            self._refuse(asked, kept, item.closed_reason or item.status)
+        elif (answer.action or item.question.actions[0]) == "respond":
             self._respond(asked, answer)
+        elif kept.hold == "approve" and not _approves(answer.payload):
+            self._refuse(asked, kept, "not_approved")
         else:
-            self._restart(asked, offer, answer)
+            payload = answer.payload or b"null"
+            resumed = b"true" if _is_null(payload) else payload
+            self._add_restart(asked, resumed, answer.revised_input)
 
     def _respond(self, asked: _Asked, answer: AcceptedAnswer) -> None:
         if answer.revised_input is not None:
             self.notes.append("revised_input_omitted")
         self._add_output(asked, answer.payload or b"null")
 
-    def _restart(self, asked: _Asked, offer: Offer, answer: AcceptedAnswer) -> None:
-        """Where the answer is no restart that this runtime takes, the tool does not run."""
-        payload = None if answer.payload is None else json_text.value(answer.payload)
-        if answer.revised_input is not None and not offer.revise:
-            self._refuse_noted(asked, offer, "revised_input_refused")
-        elif offer.hold != "none":
-            self._decide(asked, offer, payload, answer.payload or b"null")
-        elif payload is None or payload is True:
-            self._add_restart(asked, b"true", answer.revised_input)
-        elif isinstance(payload, dict):
-            self._add_restart(asked, answer.payload or b"true", answer.revised_input)
+    def _refuse(self, asked: _Asked, kept: Kept, why: str) -> None:
+        """The configured refusal, else the middleware's own no. There is no third: a run that has
+        neither is given up, and no schema takes its no.
+        """
+        if kept.refusal:
+            self._add_output(asked, bytes(kept.refusal))
         else:
-            self._refuse_noted(asked, offer, "restart_payload_refused")
-
-    def _decide(self, asked: _Asked, offer: Offer, payload: Any, resumed: JsonText) -> None:
-        """Only the boolean lets a held call run: Python would take "no" for a yes."""
-        approved = payload.get("toolApproved") if isinstance(payload, dict) else None
-        if approved is True or (approved is False and offer.hold == "decide"):
-            self._add_restart(asked, resumed)
-        else:
-            self._refuse(asked, offer, "not_approved")
-
-    def _refuse_noted(self, asked: _Asked, offer: Offer, note: str) -> None:
-        self.notes.append(note)
-        self._refuse(asked, offer, note)
-
-    def _refuse(self, asked: _Asked, offer: Offer, why: str) -> None:
-        """The configured refusal, else the middleware's own no. There is no third."""
-        if offer.refusal:
-            self._add_output(asked, bytes(offer.refusal))
-        elif offer.hold == "decide":
+            assert kept.hold == "decide"
             self._add_restart(asked, object_of({"toolApproved": b"false", "reason": text(why)}))
-        else:
-            raise _Unsendable(why)
 
     def _add_output(self, asked: _Asked, output: JsonText) -> None:
         self.responds.append(respond_part(bytes(asked.name), verbatim(asked.ref), output))
@@ -135,6 +105,12 @@ class _Resume:
     ) -> None:
         name, ref, input_ = bytes(asked.name), verbatim(asked.ref), verbatim(asked.input)
         self.restarts.append(restart_part(name, ref, input_, resumed, revised))
+
+
+def _approves(payload: JsonText | None) -> bool:
+    """Only the boolean lets a held call run: Python would take "no" for a yes."""
+    value = None if payload is None else json_text.value(payload)
+    return isinstance(value, dict) and value.get("toolApproved") is True
 
 
 def _is_null(value: JsonText | None) -> bool:

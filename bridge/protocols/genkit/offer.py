@@ -1,11 +1,13 @@
-"""Which actions a question takes, what a payload must look like, and what stands for a no.
+"""Which actions a question takes, what the payload of each must look like, and what is a no.
 
-An approval has one schema for all its actions. So where a payload is restricted by more than what
-every restart asks of it, only the action is offered that the schema is for.
+Everything here comes from the source's settings and the paused part; answers are held to it before
+anything is built, so that what goes out is what the runtime takes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, Literal
 
 import msgspec
@@ -18,6 +20,7 @@ from bridge.protocols.genkit.options import Action, Runtime, Tool
 TOOL_APPROVAL: Final = "genkit-middleware/toolApproval"
 _HELD = ("Tool not in approved list: ", "Approval judge asked to confirm", "Approval judge failed")
 
+ANYTHING: Final = b"true"
 # A restart's payload goes to `metadata.resumed`: runtimes understand an object, or true for none.
 _RESTART_PAYLOAD: Final = b'{"anyOf":[{"type":"object"},{"enum":[true,null]}]}'
 # Python lets a tool run for any truthy value under either spelling, so only the boolean passes.
@@ -34,19 +37,64 @@ Hold = Literal["none", "approve", "decide"]
 """What a restart means to the middleware that holds the call: nothing held; only yes; yes or no."""
 
 
-class Offer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What building the resume needs to know of a question; kept with it as JSON.
+Schemas = Mapping[Action, JsonText]
 
-    `action` is that of an answer which says none.
-    """
 
-    action: Action
+class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What building the resume needs to know of a question; kept with it as JSON."""
+
     hold: Hold = "none"
-    revise: bool = False
     refusal: Raw | UnsetType = UNSET
 
 
-def hold_of(request: Request, runtime: Runtime | None) -> Hold:
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """`schemas` has one for each action, that of an answer which says none first."""
+
+    schemas: Schemas
+    hold: Hold
+    refusal: JsonText | None
+    is_ambiguous: bool = False
+    is_revisable: bool = False
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        return tuple(self.schemas)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        flags = ("ambiguous",) if self.is_ambiguous else ()
+        if self.hold == "decide" or self.refusal:
+            return flags
+        return (*flags, "no_refusal")
+
+    def response_schema(self, limit: int) -> JsonText | None:
+        """Of the default action; not where the core would leave it alone for its size."""
+        schema = self.schemas[self.actions[0]]
+        return None if schema == ANYTHING or len(schema) > limit else schema
+
+    def action_schemas(self, shown: JsonText | None) -> tuple[tuple[str, JsonText], ...]:
+        """Of each action for which the response schema that is `shown` does not hold."""
+        usual = shown or ANYTHING
+        return tuple((name, schema) for name, schema in self.schemas.items() if schema != usual)
+
+    def kept(self) -> JsonText:
+        return msgspec.json.encode(Kept(self.hold, Raw(self.refusal) if self.refusal else UNSET))
+
+
+def offer_of(request: Request, tool: Tool, runtime: Runtime | None, ambiguous: bool) -> Offer:
+    if ambiguous:
+        return Offer(_respond(tool), "none", tool.refusal, is_ambiguous=True)
+    hold = _hold_of(request, runtime)
+    if hold != "none" or request.raised_by is not None:
+        schemas: Schemas = {**_release(tool, hold), **_respond(tool)}
+    else:
+        schemas = _own_question(tool)
+    revisable = tool.allow_revised_input and runtime == "go" and hold == "none"
+    return Offer(schemas, hold, tool.refusal, is_revisable=revisable)
+
+
+def _hold_of(request: Request, runtime: Runtime | None) -> Hold:
     """Whether ToolApproval holds the call. Only the runtime that names it takes a no."""
     if request.raised_by is not None:
         if request.raised_by != TOOL_APPROVAL:
@@ -57,47 +105,27 @@ def hold_of(request: Request, runtime: Runtime | None) -> Hold:
     return "approve" if isinstance(message, str) and message.startswith(_HELD) else "none"
 
 
-def offer_of(request: Request, tool: Tool, runtime: Runtime | None, ambiguous: bool) -> Offer:
-    hold: Hold = "none" if ambiguous else hold_of(request, runtime)
-    action = _default_action(request, tool, hold, ambiguous)
-    revise = tool.allow_revised_input and runtime == "go" and hold == "none" and not ambiguous
-    return Offer(action, hold, revise, Raw(tool.refusal) if tool.refusal else UNSET)
+def _respond(tool: Tool) -> Schemas:
+    return {"respond": tool.output_schema or ANYTHING}
 
 
-def _default_action(request: Request, tool: Tool, hold: Hold, ambiguous: bool) -> Action:
-    """Of a tool that nobody configured it is the one that never runs it."""
-    if ambiguous:
-        return "respond"
-    if hold != "none" or request.raised_by is not None:
-        return "restart"
-    if tool.action is not None:
-        return tool.action
-    return "restart" if tool.resume_schema and not tool.output_schema else "respond"
+def _release(tool: Tool, hold: Hold) -> Schemas:
+    """The restart of a held call. The tool itself has not asked for anything yet."""
+    if hold == "none":
+        return {"restart": _RESTART_PAYLOAD}
+    # A no goes out as the refusal; where there is none, it would only ask again.
+    return {"restart": _DECISION if hold == "decide" or tool.refusal else _APPROVAL}
 
 
-def actions_of(request: Request, tool: Tool, offer: Offer, ambiguous: bool) -> tuple[Action, ...]:
-    """The default first. Two only where one schema, or none, holds for both."""
-    is_held = offer.hold != "none" or request.raised_by is not None
-    is_fixed = tool.output_schema or tool.resume_schema or tool.action == "respond"
-    if ambiguous or is_held or is_fixed:
-        return (offer.action,)
-    return ("restart", "respond") if offer.action == "restart" else ("respond", "restart")
+def _own_question(tool: Tool) -> Schemas:
+    """Of a tool that nobody configured the default is the action that never runs it.
 
-
-def schema_of(tool: Tool, offer: Offer) -> JsonText | None:
-    """Of the default action, which is the only one where the schema is not for any object."""
-    if offer.hold == "decide":
-        return _DECISION
-    if offer.hold == "approve":
-        # A no goes out as the refusal; where there is none, it would only ask again.
-        return _DECISION if offer.refusal else _APPROVAL
-    if offer.action == "restart":
-        return tool.resume_schema or _RESTART_PAYLOAD
-    return tool.output_schema
-
-
-def flags_of(offer: Offer, ambiguous: bool) -> tuple[str, ...]:
-    flags = ("ambiguous",) if ambiguous else ()
-    if offer.hold == "decide" or offer.refusal:
-        return flags
-    return (*flags, "no_refusal")
+    One that is answered by responses may not know restarts at all.
+    """
+    respond = _respond(tool)
+    restart: Schemas = {"restart": tool.resume_schema or _RESTART_PAYLOAD}
+    if tool.action == "respond":
+        return respond
+    if tool.action == "restart" or (tool.resume_schema and not tool.output_schema):
+        return {**restart, **respond}
+    return {**respond, **restart}

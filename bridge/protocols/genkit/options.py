@@ -28,7 +28,11 @@ _Word = TypeVar("_Word", bound=str)
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """How questions of one tool are answered. `action` None: the answer has to say it."""
+    """How questions of one tool are answered.
+
+    `action` is that of an answer which says none; a response excludes restarts. None: a restart if
+    only a schema for one is given, else a response.
+    """
 
     action: Action | None = None
     output_schema: JsonText | None = None
@@ -90,15 +94,15 @@ def _tool(name: str, given: object) -> Tool:
         raise ValueError(f"{where} must be a table")
     _refuse_unknown(given, tuple(_TOOL_READERS), where)
     tool = Tool(**{key: _TOOL_READERS[key](given, key, where) for key in given})
-    _check_schemas(tool, where)
+    _check_together(tool, where)
     return tool
 
 
-def _check_schemas(tool: Tool, where: str) -> None:
-    """An approval has one schema, so it has to be clear for which action it stands."""
-    if tool.output_schema and tool.resume_schema and tool.action is None:
-        raise ValueError(f"{where} has two schemas: say with action which one answers take")
-    if tool.allow_revised_input and tool.action == "respond":
+def _check_together(tool: Tool, where: str) -> None:
+    if tool.resume_schema and tool.action == "respond":
+        raise ValueError(f"{where}.resume_schema is of restarts, which action = respond excludes")
+    if tool.allow_revised_input and tool.action != "restart":
+        # An answer that revises the input and says no action has to mean that the tool runs.
         raise ValueError(f"{where}.allow_revised_input needs action = restart")
     if tool.output_schema and tool.refusal:
         problems = SchemaCache(1).problems(tool.output_schema, tool.refusal)

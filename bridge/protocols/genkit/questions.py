@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-import msgspec
-
 from bridge.core import json_text
 from bridge.core.model import JsonText, Question
 from bridge.protocols.genkit.event import Event
 from bridge.protocols.genkit.message import Request
-from bridge.protocols.genkit.offer import actions_of, flags_of, offer_of, schema_of
-from bridge.protocols.genkit.options import Action, Runtime
+from bridge.protocols.genkit.offer import Offer, offer_of
+from bridge.protocols.genkit.options import Runtime
 from bridge.protocols.genkit.session import Session
 from bridge.protocols.slices import array_of, object_of, text
 
@@ -50,20 +48,21 @@ def _question(
     pending: Sequence[Request], ambiguous: bool, session: Session, turn_id: str, event: Event
 ) -> Question:
     request = pending[0]
-    tool = event.options.tool(request.name)
-    offer = offer_of(request, tool, session.runtime, ambiguous)
-    actions = actions_of(request, tool, offer, ambiguous)
-    interrupt = request.metadata["interrupt"]
+    offer = offer_of(request, event.options.tool(request.name), session.runtime, ambiguous)
+    response_schema = offer.response_schema(event.limits.schema_bytes)
+    schemas = offer.action_schemas(response_schema)
     return Question(
         interrupt_id=_interrupt_id(request, session, turn_id),
         reason="tool_interrupt" if offer.hold == "none" else "tool_approval",
-        message=_message(interrupt),
+        message=_message(request.metadata["interrupt"]),
         tool_call_id=request.ref or None,
-        response_schema=schema_of(tool, offer),
-        metadata=_metadata(pending, actions[0]),
-        actions=actions,
-        flags=flags_of(offer, ambiguous),
-        native=msgspec.json.encode(offer),
+        response_schema=response_schema,
+        metadata=_metadata(pending, offer, schemas),
+        actions=offer.actions,
+        flags=offer.flags,
+        native=offer.kept(),
+        revisable=offer.is_revisable,
+        action_schemas=schemas,
     )
 
 
@@ -83,8 +82,12 @@ def _message(interrupt: Any) -> str | None:
     return next((found for found in texts if isinstance(found, str)), None)
 
 
-def _metadata(pending: Sequence[Request], action: Action) -> JsonText:
-    """What the tool was called with and what it asks; several of them where they are alike."""
+def _metadata(
+    pending: Sequence[Request], offer: Offer, schemas: Sequence[tuple[str, JsonText]]
+) -> JsonText:
+    """What the tool was called with and what it asks, several of them where they are alike; and
+    what an answer may be that the approval has no field for.
+    """
     first = pending[0]
     return object_of(
         {
@@ -92,7 +95,9 @@ def _metadata(pending: Sequence[Request], action: Action) -> JsonText:
             "ref": first.ref_text,
             **_asked(first),
             "interruptedBy": first.texts.get("interruptedBy"),
-            "default_action": text(action),
+            "default_action": text(offer.actions[0]),
+            "action_schemas": object_of(dict(schemas)) if schemas else None,
+            "revisable": b"true" if offer.is_revisable else None,
             "group": array_of(object_of(_asked(one)) for one in pending) if pending[1:] else None,
         }
     )

@@ -34,6 +34,9 @@ AT = 1_800_000_000_000
 ORIGIN = Origin("agents.turns", 3, 41, AT)
 GENKIT = Genkit()
 PAY_INPUT = {"to": "payee-1", "amount": 50}
+PAY = {"pay": {"action": "restart"}}
+DECLINED = {"pay": {"action": "restart", "refusal": {"status": "declined"}}}
+GO_HOLD = "genkit-middleware/toolApproval"
 
 
 def configured(tools: Mapping[str, Any] | None = None, **options: Any) -> Genkit:
@@ -88,6 +91,10 @@ def held(tool: str = "pay", **metadata: Any) -> dict[str, Any]:
     return request(tool, interrupt={"message": f"Tool not in approved list: {tool}"}, **metadata)
 
 
+def output_of(entry: dict[str, Any]) -> Any:
+    return entry["toolResponse"]["output"]
+
+
 def only_interrupted(reading: Reading) -> Interrupted:
     (found,) = [given for given in reading.inputs if isinstance(given, Interrupted)]
     return found
@@ -113,7 +120,7 @@ class Desk:
         self.rules = Rules(
             SourcePolicy(), limits or Limits(), build=GENKIT.build, schemas=SchemaCache()
         )
-        self.event = only_interrupted(read(turn, genkit))
+        self.event = only_interrupted(read(turn, genkit, limits=limits))
         self.questions = self.event.questions
         self._decide(self.event)
 

@@ -33,21 +33,18 @@ from tests.unit.protocols.genkit_turns import configured, output, questions, rea
         (
             {
                 "tools": {
-                    "pay": {
-                        "resume_schema": {"type": "object"},
-                        "output_schema": {"type": "string"},
-                    }
+                    "pay": {"resume_schema": {"type": "object"}, "action": "respond"},
                 }
             },
-            "say with action",
+            "tools.pay.resume_schema is of restarts",
         ),
         ({"tools": {"pay": {"allow_revised_input": 1}}}, "tools.pay.allow_revised_input"),
-        ({"tools": {"pay": {"allow_revised_input": True}}}, "needs runtime = go"),
         (
-            {
-                "runtime": "go",
-                "tools": {"pay": {"allow_revised_input": True, "action": "respond"}},
-            },
+            {"tools": {"pay": {"allow_revised_input": True, "action": "restart"}}},
+            "needs runtime = go",
+        ),
+        (
+            {"runtime": "go", "tools": {"pay": {"allow_revised_input": True}}},
             "needs action = restart",
         ),
     ],

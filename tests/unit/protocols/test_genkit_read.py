@@ -11,7 +11,6 @@ from bridge.core.model import Counted, Limits
 from tests.unit.protocols.genkit_turns import (
     AT,
     configured,
-    held,
     moves,
     only_interrupted,
     output,
@@ -186,97 +185,10 @@ def test_what_was_called_stands_in_metadata_as_it_came() -> None:
     (question,) = questions(read(text))
     assert question.metadata == (
         b'{"name":"pay","index":0,"input":{"z":50.0,"a":1e2},'
-        b'"interrupt":{"reason":"sure?","n":1.10},"default_action":"respond"}'
+        b'"interrupt":{"reason":"sure?","n":1.10},"default_action":"respond",'
+        b'"action_schemas":{"restart":{"anyOf":[{"type":"object"},{"enum":[true,null]}]}}}'
     )
     assert (question.message, question.tool_call_id) == ("sure?", None)
-
-
-# --- Offers ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("tool", "actions"),
-    [
-        ({}, ("respond", "restart")),
-        ({"action": "restart"}, ("restart", "respond")),
-        ({"action": "respond"}, ("respond",)),
-        ({"resume_schema": {"type": "object"}}, ("restart",)),
-        ({"output_schema": {"type": "string"}}, ("respond",)),
-        (
-            {
-                "action": "restart",
-                "resume_schema": {"type": "object"},
-                "output_schema": {"type": "string"},
-            },
-            ("restart",),
-        ),
-    ],
-)
-def test_actions_are_those_that_one_schema_serves(
-    tool: dict[str, Any], actions: tuple[str, ...]
-) -> None:
-    """The default comes first; of an unknown tool it is the one that never runs it."""
-    (question,) = questions(read(output(request()), configured({"pay": tool})))
-    assert question.actions == actions
-    assert json.loads(question.metadata or b"")["default_action"] == actions[0]
-
-
-@pytest.mark.parametrize(
-    ("parts", "flags"),
-    [
-        ([request(ref=None), request(ref=None)], ("ambiguous", "no_refusal")),
-        ([request(), request(input={"other": 1})], ("ambiguous", "no_refusal")),
-        # A settled twin is found first by name and ref, and its input is not ours.
-        ([request(interrupt=None, pendingOutput=1), request()], ("ambiguous", "no_refusal")),
-        ([request(), request("ask")], ("no_refusal",)),
-    ],
-)
-def test_calls_that_no_runtime_tells_apart_are_one_question(
-    parts: list[Any], flags: tuple[str, ...]
-) -> None:
-    """One response answers them all; a restart is checked against the wrong one."""
-    asked = questions(read(output(*parts), configured({"pay": {"action": "restart"}})))
-    assert asked[0].flags == flags
-    assert asked[0].actions == (("respond",) if "ambiguous" in flags else ("restart", "respond"))
-    pending = [part for part in parts if "interrupt" in part["metadata"]]
-    group = json.loads(asked[0].metadata or b"").get("group", [])
-    assert len(group) == (len(pending) if "ambiguous" in flags and len(pending) > 1 else 0)
-
-
-def test_an_absent_ref_is_an_empty_one_to_go_alone() -> None:
-    """Where nobody says which runtime it is, they are not told apart either."""
-    turn = output(request(ref=None), request(ref=""))
-    for runtime, count in (("py", 2), ("js", 2), ("go", 1), (None, 1)):
-        assert len(questions(read(turn, configured(runtime=runtime)))) == count
-
-
-@pytest.mark.parametrize(
-    ("part", "runtime", "refusal", "denies", "flags"),
-    [
-        (held(), "py", None, False, ("no_refusal",)),
-        (held(), "js", {"no": 1}, True, ()),
-        (held(), "go", None, False, ("no_refusal",)),
-        (held(interruptedBy="genkit-middleware/toolApproval"), "go", None, True, ()),
-        (held(interruptedBy="genkit-middleware/toolApproval"), None, None, True, ()),
-    ],
-)
-def test_a_held_call_takes_a_strict_boolean(
-    part: Any, runtime: str | None, refusal: Any, denies: bool, flags: tuple[str, ...]
-) -> None:
-    """A no is offered where something can be sent for it: a refusal, or Go's own decision."""
-    tool = {} if refusal is None else {"refusal": refusal}
-    (question,) = questions(read(output(part), configured({"pay": tool}, runtime=runtime)))
-    schema = json.loads(question.response_schema or b"")
-    allowed = {"type": "boolean"} if denies else {"const": True}
-    assert schema["properties"]["toolApproved"] == allowed
-    assert (question.actions, question.flags) == (("restart",), flags)
-
-
-def test_a_budget_is_released_by_a_bare_restart() -> None:
-    """Another hook's hold is no approval, and no response can stand for it."""
-    part = request(interrupt={"message": "spent"}, interruptedBy="genkit-middleware/budget")
-    (question,) = questions(read(output(part), configured(runtime="go")))
-    assert (question.reason, question.actions) == ("tool_interrupt", ("restart",))
 
 
 # --- Going on -------------------------------------------------------------------------------------

@@ -219,10 +219,8 @@ def test_a_held_call_runs_for_the_boolean_alone(label: str) -> None:
     """Python lets it run for the text "no", and asks again for a false: neither is ever sent."""
     case = vectors(f"{PY}/70_tool_approval_hold.json")[label]
     desk = Desk(case["turn1"], configured({"*": {"refusal": {"denied": True}}}, runtime="py"))
-    assert desk.questions[0].actions == ("restart",)
-    (entry,) = case["resume"].get("restart") or [None]
-    payload = None if entry is None else entry["metadata"]["resumed"]
-    verdict = desk.cancel(0) if entry is None else desk.answer(0, payload)
+    assert desk.questions[0].actions == ("restart", "respond")
+    (verdict,) = _answer(desk, case["resume"])
     if label in ("approve", "respond_denied", "approve_tool_with_own_question"):
         assert (verdict, desk.resume) == ("accepted", case["resume"])
     elif label == "deny_false":
