@@ -99,8 +99,9 @@ async def _settled(
         alarm(stable, watermark)
         if time.monotonic() > deadline:
             raise StateUnsettled(
-                f"{target.topic}/{target.partition} has an open transaction at {stable}; find its "
-                "producer with kafka-transactions.sh find-hanging and abort it."
+                f"{target.topic}/{target.partition} has an open transaction at {stable}. The "
+                "slot aborts what is its own and opens again; if this repeats, find the producer "
+                "with kafka-transactions.sh find-hanging and abort it."
             )
         await asyncio.sleep(_POLL_MS / 1000)
 

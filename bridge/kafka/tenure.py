@@ -24,7 +24,7 @@ from bridge.kafka.cycle import Cycle, Desk
 from bridge.kafka.draft import Draft
 from bridge.kafka.intake import REFRESH_S, Intake, Positions, Seen, StartFrom
 from bridge.kafka.ledger import Ledger
-from bridge.kafka.restore import restore
+from bridge.kafka.restore import StateUnsettled, restore
 from bridge.kafka.transaction import SlotProducer
 from bridge.observe.metrics import Metrics
 from bridge.observe.slot_figures import SlotFigures, SlotState
@@ -112,7 +112,11 @@ class Tenure:
         """Fence, then read, never the other way (R1)."""
         await self._producer.start()  # 1: fences the predecessor, settles its open transaction
         self.state = "restoring"
-        await self._restore()  # 2, 3: to the high watermark that fencing has fixed
+        try:
+            await self._restore()  # 2, 3: to the high watermark that fencing has fixed
+        except StateUnsettled:
+            await self._producer.abort_leftovers()
+            raise
         seen = self._seen()
         await self._intake.open(seen, self._producer.partition_counts)  # 4: positions
         marks = takeover_marks(self._slot)

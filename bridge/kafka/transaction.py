@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from aiokafka.errors import (
     InvalidProducerEpoch,
@@ -47,6 +47,8 @@ from bridge.kafka.clients import (
     start_producer,
 )
 from bridge.records.outgoing import Outgoing, Role
+
+_LEFTOVER: Final = b"__bridge/leftover"  # the key of records that nobody will ever see
 
 Life = Literal["new", "ready", "busy", "dead"]
 
@@ -127,6 +129,26 @@ class SlotProducer:
             raise self._failure(error, asked, muted_retries() - retries) from error
         self.life = "ready"
         return self._committed(acknowledged)
+
+    async def abort_leftovers(self) -> None:
+        """Close, as aborted, what a transaction of the slot left open in a log; dead afterwards.
+
+        Brokers that crash can settle a transaction and leave a partition without its marker. The
+        next marker of the same producer id ends it there, so a commit would publish what never
+        was committed: a marker goes to every partition that the slot writes to. Raises whatever
+        stands against it.
+        """
+        await self._enter()
+        try:
+            async with asyncio.timeout(self._deadline):
+                homes = await self.partitions_for(self._topics["reroute"])
+                nothing = [Outgoing(role, _LEFTOVER, None) for role in get_args(Role)]
+                nothing += [Outgoing("reroute", _LEFTOVER, None, partition=home) for home in homes]
+                await self._producer.begin_transaction()
+                await self._send(nothing)
+                await self._producer.abort_transaction()
+        finally:
+            await self.kill()
 
     async def partitions_for(self, topic: str) -> frozenset[int]:
         """The partitions of any topic. Raises TopicsWrong for one that is not there (R15)."""
