@@ -6,15 +6,14 @@ Most events of a topic are none of ours; they are looked at by their `type` and 
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from bridge.core import json_text
 from bridge.core.json_text import JsonError
-from bridge.core.model import Counted, Input, Limits, Refusal, ThreadKey
+from bridge.core.model import ThreadKey
+from bridge.protocols.event import RawEvent, loosely
 from bridge.protocols.fields import Fields, Unreadable
-from bridge.protocols.interface import Reading, Record
 
 NAME: Final = "ag-ui"
 
@@ -39,34 +38,17 @@ OTHER_TYPES: Final = frozenset(
 )
 
 
-class Event:
-    """One event on its way through the reader: where it came from, what was forgiven in it."""
+class Event(RawEvent):
+    """One event of AG-UI."""
 
-    __slots__ = ("limits", "record", "seen", "source", "value")
+    __slots__ = ()
 
-    def __init__(self, value: bytes, record: Record, source: str, limits: Limits) -> None:
-        self.value = value
-        self.record = record
-        self.source = source
-        self.limits = limits
-        self.seen: set[str] = set()
-
-    def strictly(self) -> Fields:
-        """The whole event, held to every rule of strict JSON."""
-        return Fields(json_text.read(self.value, self.limits.json_depth), "", self.seen)
+    def fields(self) -> Fields:
+        """The members of the whole event, held to every rule of strict JSON."""
+        return Fields(self.strictly(), "", self.seen)
 
     def thread(self, thread_id: str) -> ThreadKey:
         return ThreadKey(self.source, "", thread_id)
-
-    def reading(self, *inputs: Input) -> Reading:
-        return Reading(inputs, counts=self.counts())
-
-    def refused(self, refusal: Refusal) -> Reading:
-        return Reading(refusal=refusal, counts=self.counts())
-
-    def counts(self) -> tuple[Counted, ...]:
-        """Each thing once per event, in a fixed order."""
-        return tuple(Counted("lenient", kind) for kind in sorted(self.seen))
 
 
 class Peek(msgspec.Struct):
@@ -98,9 +80,9 @@ def _peek_odd_text(event: Event) -> Peek:
     """
     broken: JsonError | None = None
     try:
-        members = json_text.read(event.value, event.limits.json_depth)
+        members = event.strictly()
     except JsonError as error:
-        broken, members = error, _loosely(event.value)
+        broken, members = error, loosely(event.value)
     kind = members.get("type") if isinstance(members, dict) else None
     if isinstance(kind, str) and (broken is None or kind not in INPUT_TYPES):
         return Peek(kind, msgspec.Raw(json.dumps(members.get("name")).encode()))
@@ -109,11 +91,3 @@ def _peek_odd_text(event: Event) -> Peek:
     if isinstance(members, dict):
         raise Unreadable("malformed", "/type", "must be a string")
     raise Unreadable("malformed", "", "must be an object")
-
-
-def _loosely(value: bytes) -> Any:
-    """The value for a standard parser without our rules; None where it is no JSON at all."""
-    try:
-        return json.loads(value.decode())
-    except (ValueError, RecursionError):
-        return None

@@ -88,13 +88,13 @@ def _read_plainly(event: Event, end: _PlainEnd, interrupts: list[Interrupt]) -> 
     if not ids or len(ids) != len(interrupts) or not all(i.is_plain() for i in interrupts):
         return _read_leniently(event)
     check_count(len(interrupts), "/outcome/interrupts", event.limits)
-    value = json_text.read(event.value, event.limits.json_depth)
+    value = event.strictly()
     digest = json_text.digest(value["outcome"]["interrupts"])
     return _interrupted(event, end.threadId, end.runId, questions_of(interrupts), digest)
 
 
 def _read_leniently(event: Event) -> Reading:
-    fields = event.strictly()
+    fields = event.fields()
     thread_id, run_id = fields.required_text("threadId"), fields.required_text("runId")
     _check_envelope(fields, event.seen)
     pointer, value = fields.find("outcome")

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import cast
 
 from bridge.core.json_text import JsonError
-from bridge.core.model import Counted, Limits, MovedOn, Reason, Refusal, RunFailed
+from bridge.core.model import Limits, MovedOn, RunFailed
 from bridge.protocols.ag_ui.event import OTHER_TYPES, Event, Peek, peek
 from bridge.protocols.ag_ui.finished import run_finished
+from bridge.protocols.event import unfit
 from bridge.protocols.fields import Fields, Unreadable
 from bridge.protocols.interface import Reading, Record
 
@@ -21,21 +21,18 @@ _NOTHING = Reading()
 
 def read(record: Record, source: str, limits: Limits) -> Reading:
     """What one event means. Strict JSON is asked only of events that become inputs."""
-    value = record.value
-    if not value:
-        return Reading(refusal=Refusal("empty", "the value is empty"))
-    if len(value) > limits.record_bytes:
-        return Reading(refusal=Refusal("too_large", f"larger than {limits.record_bytes} bytes"))
+    value = record.value or b""
+    refusal = unfit(value, limits)
+    if refusal is not None:
+        return Reading(refusal=refusal)
     event = Event(value, record, source, limits)
     try:
         seen = peek(event)
         if seen.type in OTHER_TYPES:
             return _NOTHING
         return _read_known(seen, event)
-    except JsonError as error:
-        return event.refused(Refusal(cast(Reason, error.code), str(error)))
-    except Unreadable as error:
-        return event.refused(error.refusal)
+    except (JsonError, Unreadable) as error:
+        return event.refused(error)
 
 
 def _read_known(seen: Peek, event: Event) -> Reading:
@@ -59,7 +56,7 @@ def _run_started(event: Event) -> Reading:
     `covers` is what its resume list names. Without a list it is empty, which closes nothing, since
     an open run has at least one open interrupt; the start of our own resume is still confirmed.
     """
-    fields = event.strictly()
+    fields = event.fields()
     thread_id, run_id = fields.required_text("threadId"), fields.required_text("runId")
     fields.check_integer("timestamp")
     covers: tuple[str, ...] = ()
@@ -93,22 +90,15 @@ def _resumed_ids(given: Fields, seen: set[str]) -> tuple[str, ...]:
 
 def _run_error(event: Event) -> Reading:
     """A RUN_ERROR names no run: it belongs to the thread the record's key names, or to nobody."""
-    fields = event.strictly()
+    fields = event.fields()
     fields.required_text("message")
     fields.text("code")
     fields.check_integer("timestamp")
-    thread_id = fields.text("threadId") or _as_text(event.record.key)
+    thread_id = fields.text("threadId") or event.key_text()
     if not thread_id:
-        return Reading(counts=(*event.counts(), Counted("unattributable", event.source)))
+        return event.unattributable()
     origin = event.record.origin
     return event.reading(RunFailed(event.thread(thread_id), origin.timestamp, origin))
-
-
-def _as_text(key: bytes | None) -> str | None:
-    try:
-        return None if key is None else key.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 _READERS: Mapping[str, Callable[[Event], Reading]] = {

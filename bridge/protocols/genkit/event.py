@@ -5,52 +5,31 @@ A topic holds outputs, snapshots and stream chunks; most say nothing that a ques
 
 from __future__ import annotations
 
-import json
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
-from bridge.core import json_text
 from bridge.core.json_text import JsonError
-from bridge.core.model import Counted, Input, Limits, Refusal
+from bridge.core.model import Limits
+from bridge.protocols.event import RawEvent, loosely
 from bridge.protocols.fields import Fields, Unreadable
 from bridge.protocols.genkit.options import Options
-from bridge.protocols.interface import Reading, Record
+from bridge.protocols.interface import Record
 
 NAME: Final = "genkit"
 
 
-class Event:
-    """One record on its way through the reader: where it came from, what was forgiven in it."""
+class Event(RawEvent):
+    """One record of Genkit, with the settings of its source."""
 
-    __slots__ = ("limits", "options", "record", "seen", "source", "value")
+    __slots__ = ("options",)
 
     def __init__(
         self, value: bytes, record: Record, source: str, limits: Limits, options: Options
     ) -> None:
-        self.value = value
-        self.record = record
-        self.source = source
-        self.limits = limits
+        super().__init__(value, record, source, limits)
         self.options = options
-        self.seen: set[str] = set()
-
-    def strictly(self) -> Any:
-        """The whole value, held to every rule of strict JSON."""
-        return json_text.read(self.value, self.limits.json_depth)
-
-    def reading(self, *inputs: Input) -> Reading:
-        return Reading(inputs, counts=self.counts())
-
-    def refused(self, refusal: Refusal) -> Reading:
-        return Reading(refusal=refusal, counts=self.counts())
-
-    def counts(self) -> tuple[Counted, ...]:
-        """Each thing once per record, in a fixed order."""
-        if not self.seen:
-            return ()
-        return tuple(Counted("lenient", kind) for kind in sorted(self.seen))
 
 
 class _State(Struct, gc=False):
@@ -131,7 +110,7 @@ def _check_odd_text(event: Event) -> None:
     try:
         value = event.strictly()
     except JsonError:
-        if b"interrupt" in event.value or not isinstance(_loosely(event.value), dict):
+        if b"interrupt" in event.value or not isinstance(loosely(event.value), dict):
             raise
         event.seen.add("odd_json")
         return
@@ -156,11 +135,3 @@ def _check_types(fields: Fields, shape: type[Turn]) -> None:
                 Fields(state, pointer, set()).text("sessionId")
         elif name not in _PLACES:
             fields.text(name)
-
-
-def _loosely(value: bytes) -> Any:
-    """The value for a standard parser without our rules; None where it is no JSON at all."""
-    try:
-        return json.loads(value.decode())
-    except (ValueError, RecursionError):
-        return None

@@ -7,11 +7,12 @@ the paused turn, so parts alone never tell.
 from __future__ import annotations
 
 import re
-from typing import Final, cast
+from typing import Final
 
 from bridge.core.instants import parse_instant
 from bridge.core.json_text import JsonError
-from bridge.core.model import Counted, Limits, Millis, MovedOn, Reason, Refusal
+from bridge.core.model import Limits, Millis, MovedOn
+from bridge.protocols.event import unfit
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.genkit.event import Event, Found, find_turn
 from bridge.protocols.genkit.options import Options
@@ -29,19 +30,16 @@ _INCOMPLETE: Final = frozenset({"pending", "failed", "aborted", "aborting", "exp
 
 def read(record: Record, source: str, limits: Limits, options: Options) -> Reading:
     """What one record means. Strict JSON is asked only of turns that ask."""
-    value = record.value
-    if not value:
-        return Reading(refusal=Refusal("empty", "the value is empty"))
-    if len(value) > limits.record_bytes:
-        return Reading(refusal=Refusal("too_large", f"larger than {limits.record_bytes} bytes"))
+    value = record.value or b""
+    refusal = unfit(value, limits)
+    if refusal is not None:
+        return Reading(refusal=refusal)
     event = Event(value, record, source, limits, options)
     try:
         found = find_turn(event)
         return event.reading() if found is None else _read_turn(found, event)
-    except JsonError as error:
-        return event.refused(Refusal(cast(Reason, error.code), str(error)))
-    except Unreadable as error:
-        return event.refused(error.refusal)
+    except (JsonError, Unreadable) as error:
+        return event.refused(error)
 
 
 def _read_turn(found: Found, event: Event) -> Reading:
@@ -82,7 +80,7 @@ def _went_on(found: Found, event: Event) -> Reading:
     """A newer completed turn: it confirms our resume, or an open question is past."""
     thread = session_of(found, event).thread(event.source)
     if thread is None:
-        return Reading(counts=(*event.counts(), Counted("unattributable", event.source)))
+        return event.unattributable()
     return event.reading(MovedOn(thread, "moved_on", _instant(found, event), event.record.origin))
 
 

@@ -55,7 +55,7 @@ def _session_id(found: Found, event: Event, management: Management) -> str | Non
     own = _own_id(found.turn)
     if management == "server":
         return own or found.wrapper.sessionId
-    return found.wrapper.sessionId or own or _as_text(event.record.key)
+    return found.wrapper.sessionId or own or event.key_text()
 
 
 def _own_id(turn: Turn) -> str | None:
@@ -66,10 +66,3 @@ def _runtime(name: str, event: Event) -> Runtime | None:
     if name not in RUNTIMES:
         event.seen.add("unknown_runtime")
     return RUNTIMES.get(name)
-
-
-def _as_text(key: bytes | None) -> str | None:
-    try:
-        return None if key is None else key.decode()
-    except UnicodeDecodeError:
-        return None

@@ -1,0 +1,75 @@
+"""One record on its way through the reader of a protocol, and what each of them does with it.
+
+A protocol's own event adds what only that protocol knows; nothing here calls back into it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from bridge.core import json_text
+from bridge.core.json_text import JsonError
+from bridge.core.model import Counted, Input, Limits, Reason, Refusal
+from bridge.protocols.fields import Unreadable
+from bridge.protocols.interface import Reading, Record
+
+
+class RawEvent:
+    """Where a record came from, and in `seen` what was forgiven in it."""
+
+    __slots__ = ("limits", "record", "seen", "source", "value")
+
+    def __init__(self, value: bytes, record: Record, source: str, limits: Limits) -> None:
+        self.value = value
+        self.record = record
+        self.source = source
+        self.limits = limits
+        self.seen: set[str] = set()
+
+    def strictly(self) -> Any:
+        """The whole value, held to every rule of strict JSON."""
+        return json_text.read(self.value, self.limits.json_depth)
+
+    def key_text(self) -> str | None:
+        """The record's key, where it is a text."""
+        try:
+            return None if self.record.key is None else self.record.key.decode()
+        except UnicodeDecodeError:
+            return None
+
+    def reading(self, *inputs: Input) -> Reading:
+        return Reading(inputs, counts=self.counts())
+
+    def refused(self, error: JsonError | Unreadable) -> Reading:
+        if isinstance(error, Unreadable):
+            return Reading(refusal=error.refusal, counts=self.counts())
+        refusal = Refusal(cast(Reason, error.code), str(error))
+        return Reading(refusal=refusal, counts=self.counts())
+
+    def unattributable(self) -> Reading:
+        """It says something of a thread, and nothing says which."""
+        return Reading(counts=(*self.counts(), Counted("unattributable", self.source)))
+
+    def counts(self) -> tuple[Counted, ...]:
+        """Each thing once per record, in a fixed order."""
+        if not self.seen:
+            return ()
+        return tuple(Counted("lenient", kind) for kind in sorted(self.seen))
+
+
+def unfit(value: bytes, limits: Limits) -> Refusal | None:
+    """Why a record's value is not even looked at."""
+    if not value:
+        return Refusal("empty", "the value is empty")
+    if len(value) > limits.record_bytes:
+        return Refusal("too_large", f"larger than {limits.record_bytes} bytes")
+    return None
+
+
+def loosely(value: bytes) -> Any:
+    """The value for a standard parser without our rules; None where it is no JSON at all."""
+    try:
+        return json.loads(value.decode())
+    except (ValueError, RecursionError):
+        return None
