@@ -46,6 +46,7 @@ class Hand:
                 "message.max.bytes": _LARGEST,
                 "linger.ms": 50,  # what is sent at once is one batch
                 "partitioner": partitioner,
+                "log_level": 2,  # a broker that is away would fill the output
             }
         )
 

@@ -11,6 +11,7 @@ from tests.chaos.rounds import build_site
 from tests.chaos.workers import STOP_SECONDS
 
 SHUTDOWN_SECONDS = 20.0  # the worker's own deadline
+CYCLES = 400
 SESSION_SECONDS = 60.0  # long, so that a seat that was not given back shows
 
 
@@ -19,7 +20,7 @@ async def test_ended_under_load(bootstrap: str, tmp_path: Path) -> None:
     times = {"session_timeout": f"{SESSION_SECONDS:.0f}s"}
     site = await build_site(bootstrap, tmp_path, slots=4, sections={"worker": times})
     hand = Hand(site)
-    sending = asyncio.create_task(keep_asking(hand, 600))
+    sending = asyncio.create_task(keep_asking(hand, CYCLES))
     async with site.worker("first") as first:
         await hand.commands(20)
         began = time.monotonic()
@@ -28,15 +29,16 @@ async def test_ended_under_load(bootstrap: str, tmp_path: Path) -> None:
     assert not sending.done(), "there was no load"
     for role in ("state", "approvals", "resume-commands", "answer-verdicts"):
         assert await hand.transactions_left(0, role, within=2)
+    before = len(await hand.bodies("resume-commands"))
+    assert before < CYCLES - 20
     async with site.worker("second") as second:
-        before = len(await hand.bodies("resume-commands"))
         await hand.commands(before + 20, within=SESSION_SECONDS / 2)
         await sending
-        await hand.commands(600)
+        await hand.commands(CYCLES)
         report = await site.settled()
         assert second.lives == 1
     assert report.ok, report.summary()
-    assert report.outcomes == {"resumed": 600}
+    assert report.outcomes == {"resumed": CYCLES}
 
 
 async def keep_asking(hand: Hand, count: int) -> None:
