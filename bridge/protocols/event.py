@@ -68,8 +68,8 @@ def unfit(value: bytes, limits: Limits) -> Refusal | None:
 
 
 def loosely(value: bytes) -> Any:
-    """The value for a standard parser without our rules; None where it is no JSON at all."""
+    """The value for a standard parser without our rules, NaN as null; None where it is no JSON."""
     try:
-        return json.loads(value.decode())
+        return json.loads(value.decode(), parse_constant=lambda _: None)
     except (ValueError, RecursionError):
         return None

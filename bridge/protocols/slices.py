@@ -6,9 +6,11 @@ What a protocol builds is small objects around payloads; only texts of its own a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 
+from bridge.core import json_text
 from bridge.core.model import JsonText
 
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -40,3 +42,14 @@ def given(raw: msgspec.Raw) -> JsonText | None:
     """The slice of an optional member; null and absent are one."""
     value = bytes(raw)
     return None if value in {b"", b"null"} else value
+
+
+def value_of(raw: msgspec.Raw) -> Any:
+    """An optional member as a value, to be judged or compared."""
+    value = given(raw)
+    return None if value is None else json_text.value(value)
+
+
+def not_null(value: JsonText | None) -> JsonText | None:
+    """What an answer holds, for readers that take null for absent."""
+    return None if value is None or value.strip() == b"null" else value

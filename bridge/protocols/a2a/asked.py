@@ -10,14 +10,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from bridge.core import json_text
 from bridge.core.model import JsonText, Kind, Question
 from bridge.protocols import slices
 from bridge.protocols.a2a.credentials import json_without, text_without
 from bridge.protocols.a2a.items import Item
 from bridge.protocols.a2a.options import Binding, Shape, Version
 from bridge.protocols.fields import Unreadable
-from bridge.protocols.slices import given
 
 IdOf = Literal["message", "generation", "timestamp", "record"]
 
@@ -66,7 +64,7 @@ def encode(native: Asked | AskedItem) -> JsonText:
     return msgspec.json.encode(native)
 
 
-def questions(
+def questions_of(
     items: tuple[Item, ...],
     asked: Asked,
     question_id: str,
@@ -94,14 +92,14 @@ def _question(
     metadata: dict[str, JsonText],
 ) -> Question:
     message = item.message or words or NO_WORDS["input"]
-    data = given(item.data)
+    data = slices.given(item.data)
     own = {} if data is None else {"item": json_without(data)}
     return Question(
         interrupt_id=interrupt_id,
         reason=None if item.name is None else text_without(item.name),
         message=text_without(message),
         tool_call_id=item.id if item.shape == "adk" else None,
-        response_schema=given(item.schema),
+        response_schema=slices.given(item.schema),
         metadata=slices.object_of({**own, **metadata}) if own or metadata else None,
         expires_at_raw=item.expires_at,
         native=encode(AskedItem(asked.shape or item.shape, item.name)),
@@ -109,9 +107,4 @@ def _question(
 
 
 def _content(item: Item) -> list[Any]:
-    return [item.id, item.message, *(_value(raw) for raw in (item.schema, item.data))]
-
-
-def _value(raw: msgspec.Raw) -> Any:
-    value = given(raw)
-    return None if value is None else json_text.value(value)
+    return [item.id, item.message, *(slices.value_of(raw) for raw in (item.schema, item.data))]

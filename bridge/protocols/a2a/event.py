@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal, get_args
 
 import msgspec
 from msgspec import Raw
 
-from bridge.core import json_text
 from bridge.core.json_text import JsonError
-from bridge.core.model import Counted, Input, Limits, Refusal, ThreadKey
+from bridge.core.model import Limits, ThreadKey
 from bridge.protocols.a2a.options import Options, identity
+from bridge.protocols.event import RawEvent, loosely
 from bridge.protocols.fields import Unreadable
-from bridge.protocols.interface import Reading, Record
+from bridge.protocols.interface import Record
+from bridge.protocols.slices import given
 
 NAME: Final = "a2a"
 
@@ -33,7 +34,7 @@ State = Literal[
     "REJECTED",
     "AUTH_REQUIRED",
 ]
-_IN_ORDER: tuple[State, ...] = State.__args__  # type: ignore[attr-defined]  # of the proto enum
+_IN_ORDER: tuple[State, ...] = get_args(State)  # of the proto enum
 INTERRUPTED: Final = frozenset({"INPUT_REQUIRED", "AUTH_REQUIRED"})
 
 # 1.0 writes the names of the proto enum or its numbers, 0.3 JSON-RPC its own; 0.3's proto had
@@ -90,38 +91,20 @@ class Told:
     pointer: str
 
 
-class Event:
-    """One event on its way through the reader: where it came from, what was forgiven in it."""
+class Event(RawEvent):
+    """One event of A2A, with the settings of its source and the agent that it comes from."""
 
-    __slots__ = ("limits", "options", "record", "scope", "seen", "source", "tenant", "value")
+    __slots__ = ("options", "scope", "tenant")
 
     def __init__(
         self, value: bytes, record: Record, source: str, limits: Limits, options: Options
     ) -> None:
-        self.value = value
-        self.record = record
-        self.source = source
-        self.limits = limits
+        super().__init__(value, record, source, limits)
         self.options = options
-        self.seen: set[str] = set()
         self.scope, self.tenant = identity(options, record.headers)
-
-    def strictly(self) -> Any:
-        """The whole event, held to every rule of strict JSON."""
-        return json_text.read(self.value, self.limits.json_depth)
 
     def thread(self, task_id: str) -> ThreadKey:
         return ThreadKey(self.source, self.scope, task_id)
-
-    def reading(self, *inputs: Input) -> Reading:
-        return Reading(inputs, counts=self.counts())
-
-    def refused(self, refusal: Refusal) -> Reading:
-        return Reading(refusal=refusal, counts=self.counts())
-
-    def counts(self) -> tuple[Counted, ...]:
-        """Each thing once per event, in a fixed order."""
-        return tuple(Counted("lenient", kind) for kind in sorted(self.seen))
 
 
 def told(frame: Frame, pointer: str) -> Told | None:
@@ -129,7 +112,7 @@ def told(frame: Frame, pointer: str) -> Told | None:
 
     Raises Unreadable where it tells two.
     """
-    has_message = bytes(frame.message) not in {b"", b"null"}
+    has_message = given(frame.message) is not None
     wrapped = [frame.task, frame.statusUpdate, frame.artifactUpdate]
     if 3 - wrapped.count(None) + has_message > 1:
         raise Unreadable("malformed", pointer, "exactly one of its members may be given")
@@ -191,9 +174,9 @@ def _peek_odd_text(event: Event) -> Frame:
         event.strictly()
     except JsonError as error:
         broken = error
-    loosely = event.value if broken is None else _mended(event.value)
+    text = event.value if broken is None else _mended(event.value)
     try:
-        frame = _PEEK.decode(loosely)
+        frame = _PEEK.decode(text)
     except msgspec.ValidationError as error:
         raise broken or _malformed(error) from None
     except (msgspec.DecodeError, RecursionError):
@@ -213,11 +196,10 @@ def _asks(frame: Frame | None) -> bool:
 
 
 def _mended(value: bytes) -> bytes:
-    """The value for a standard parser without our rules, in text that every parser takes."""
+    """The value as a standard parser takes it, in text that every parser takes."""
     try:
-        loosely = json.loads(value.decode(), parse_constant=lambda _: None)
-        return json.dumps(loosely, ensure_ascii=False).encode("utf-8", "replace")
-    except (ValueError, RecursionError):
+        return json.dumps(loosely(value), ensure_ascii=False).encode("utf-8", "replace")
+    except RecursionError:
         return b""
 
 

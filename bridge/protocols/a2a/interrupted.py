@@ -5,8 +5,6 @@ One status is one run of questions. The task goes on only when all of them are s
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from bridge.core import json_text
@@ -21,7 +19,7 @@ from bridge.core.model import (
 )
 from bridge.protocols import slices
 from bridge.protocols.a2a import items as found
-from bridge.protocols.a2a.asked import Asked, IdOf, encode, questions
+from bridge.protocols.a2a.asked import Asked, IdOf, encode, questions_of
 from bridge.protocols.a2a.authorization import authorization
 from bridge.protocols.a2a.credentials import json_without
 from bridge.protocols.a2a.event import NAME, Artifact, Event, Frame, Status, Told
@@ -29,7 +27,6 @@ from bridge.protocols.a2a.identity import generation_of, identity_of, instant_of
 from bridge.protocols.a2a.items import Item, Message, Part
 from bridge.protocols.a2a.options import Binding, Version
 from bridge.protocols.fields import Unreadable
-from bridge.protocols.slices import given
 
 
 def interrupted(event: Event, told: Told, task_id: str, kind: Kind) -> tuple[Input, ...]:
@@ -65,7 +62,7 @@ def _next_phase(question: Interrupted) -> MovedOn:
 
 
 def _message(status: Status, pointer: str) -> Message:
-    raw = given(status.message)
+    raw = slices.given(status.message)
     if raw is None:
         return Message()
     message = found.read_as(Message, raw)
@@ -76,7 +73,7 @@ def _message(status: Status, pointer: str) -> Message:
 
 def _items(event: Event, frame: Frame, message: Message, parts: list[Part]) -> tuple[Item, ...]:
     items = found.of_message(message, parts)
-    raw = given(frame.artifacts)
+    raw = slices.given(frame.artifacts)
     if not items and raw is not None:
         items = found.of_artifacts(found.read_as(list[Artifact], raw) or ())
     if len(items) > event.limits.interrupts_per_run:
@@ -116,7 +113,7 @@ def _interrupted(
     if kind == "authorization":
         asking = (authorization(question_id, message, words, items, metadata),)
     else:
-        asking = questions(items or (_plain(told),), asked, question_id, words, metadata)
+        asking = questions_of(items or (_plain(told),), asked, question_id, words, metadata)
     return Interrupted(
         event.thread(task_id),
         question_id,
@@ -135,8 +132,8 @@ def _digest(kind: Kind, question_id: str, message: Message, parts: list[Part]) -
 
     Not how a dialect writes them, nor items from elsewhere: a snapshot of the task may lack those.
     """
-    words, data = found.text_of(parts), [_value(part.data) for part in parts]
-    content = [words, data, _value(message.metadata)] if message.messageId else question_id
+    words, data = found.text_of(parts), [slices.value_of(part.data) for part in parts]
+    content = [words, data, slices.value_of(message.metadata)] if message.messageId else question_id
     return json_text.digest([kind, content])
 
 
@@ -188,7 +185,7 @@ def _metadata(frame: Frame, message: Message, kind: Kind, asked: Asked) -> dict[
     if asked.extensions:
         members["extensions"] = slices.array_of(map(slices.text, asked.extensions))
     for name, raw in (("messageMetadata", message.metadata), ("eventMetadata", frame.metadata)):
-        value = given(raw)
+        value = slices.given(raw)
         if value is not None:
             members[name] = json_without(value, strictly=kind == "authorization")
     return members
@@ -200,8 +197,3 @@ def _shown(message: Message, parts: list[Part], kind: Kind) -> dict[str, JsonTex
     kept = [bytes(raw) for raw, part in zip(raws, parts, strict=True) if part.text is None]
     strictly = kind == "authorization"
     return {"parts": slices.array_of(json_without(raw, strictly) for raw in kept)} if kept else {}
-
-
-def _value(raw: msgspec.Raw) -> Any:
-    value = given(raw)
-    return None if value is None else json_text.value(value)

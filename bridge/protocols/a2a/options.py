@@ -48,7 +48,10 @@ class Options:
     input_required_filter: Filter = "none"
 
 
-def parse(given: Mapping[str, object]) -> Options:
+NO_OPTIONS: Final = Options()
+
+
+def read_options(given: Mapping[str, object]) -> Options:
     """Raises ValueError with the option's name, never its value."""
     unknown = set(given) - {field.name for field in fields(Options)}
     if unknown:

@@ -7,21 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import cast
 from uuid import UUID
 
 from bridge.core.json_text import JsonError
-from bridge.core.model import (
-    Carry,
-    Counted,
-    Input,
-    Kind,
-    Limits,
-    MovedOn,
-    Reason,
-    Refusal,
-    ThreadKey,
-)
+from bridge.core.model import Carry, Input, Kind, Limits, MovedOn, ThreadKey
 from bridge.protocols.a2a import items as found
 from bridge.protocols.a2a.carry import keep
 from bridge.protocols.a2a.event import (
@@ -39,6 +28,7 @@ from bridge.protocols.a2a.glance import NOTHING, REASONS, glance
 from bridge.protocols.a2a.identity import generation_of, instant_of
 from bridge.protocols.a2a.interrupted import interrupted
 from bridge.protocols.a2a.options import Options
+from bridge.protocols.event import unfit
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.interface import Reading, Record
 from bridge.protocols.slices import given
@@ -48,11 +38,10 @@ _KINDS: dict[State, Kind] = {"INPUT_REQUIRED": "input", "AUTH_REQUIRED": "author
 
 def read(record: Record, source: str, limits: Limits, options: Options) -> Reading:
     """What one event means. Strict JSON is asked only of events that ask somebody."""
-    value = record.value
-    if not value:
-        return Reading(refusal=Refusal("empty", "the value is empty"))
-    if len(value) > limits.record_bytes:
-        return Reading(refusal=Refusal("too_large", f"larger than {limits.record_bytes} bytes"))
+    value = record.value or b""
+    refusal = unfit(value, limits)
+    if refusal is not None:
+        return Reading(refusal=refusal)
     at_a_glance = glance(value, record, source, options)
     return at_a_glance or read_closely(Event(value, record, source, limits, options))
 
@@ -61,10 +50,8 @@ def read_closely(event: Event) -> Reading:
     """The long way, which reads every event."""
     try:
         return _read(peek(event), event)
-    except JsonError as error:
-        return event.refused(Refusal(cast(Reason, error.code), str(error)))
-    except Unreadable as error:
-        return event.refused(error.refusal)
+    except (JsonError, Unreadable) as error:
+        return event.refused(error)
 
 
 def _read(frame: Frame, event: Event) -> Reading:
@@ -175,9 +162,9 @@ def _refused_request(frame: Frame, error: bytes, event: Event) -> Reading:
     ours = frame.id if isinstance(frame.id, str) and _is_ours(frame.id) else None
     if not _takes_no_answer(error, ours is not None):
         return event.reading()
-    task_id = _as_text(event.record.key)
+    task_id = event.key_text()
     if not task_id:
-        return Reading(counts=(*event.counts(), Counted("unattributable", event.source)))
+        return event.unattributable()
     origin = event.record.origin
     covers = None if ours is None else ()
     thread = event.thread(task_id)
@@ -202,10 +189,3 @@ def _is_ours(request_id: str) -> bool:
         return UUID(request_id).version == 8
     except ValueError:
         return False
-
-
-def _as_text(key: bytes | None) -> str | None:
-    try:
-        return None if key is None else key.decode()
-    except UnicodeDecodeError:
-        return None

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar
 
 from bridge.core.model import Interrupted, JsonText, Limits, Native, Run
 from bridge.protocols.ag_ui.build import build
@@ -18,7 +18,7 @@ from bridge.protocols.interface import Reading, Record
 class AgUi:
     """AG-UI 1.0 as released, and what its 0.x producers still send."""
 
-    name: Final = NAME
+    name: ClassVar[str] = NAME
 
     def configured(self, options: Mapping[str, object]) -> AgUi:
         if options:

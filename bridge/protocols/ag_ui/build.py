@@ -10,6 +10,7 @@ import msgspec
 from bridge.core.coverage import entry_answered, entry_status
 from bridge.core.model import Item, JsonText, Native, Run
 from bridge.core.runs import resume_run_id
+from bridge.protocols.slices import not_null
 
 
 class _Carried(msgspec.Struct):
@@ -67,16 +68,19 @@ def _notes(run: Run, carry: JsonText | None) -> tuple[str, ...]:
     """What the body leaves out."""
     notes = ["continuity_omitted"] if carry is None else []
     given = [item.answer.metadata for item in run.items if item.answer and entry_answered(item)]
-    if any(_not_null(metadata) and not _only_object(metadata) for metadata in given):
+    if any(not_null(metadata) and not _only_object(metadata) for metadata in given):
         notes.append("metadata_omitted")
     return tuple(notes)
 
 
 def _entry(item: Item) -> _Entry:
-    """A cancelled entry has no payload; its metadata is what the answerer said, else the cause."""
+    """A cancelled entry has no payload; its metadata is what the answerer said, else the cause.
+
+    AG-UI has no null payload or metadata: every reader takes one for absent.
+    """
     answer = item.answer if entry_answered(item) else None
     status = entry_status(item)
-    payload = _not_null(answer.payload) if answer and status == "resolved" else None
+    payload = not_null(answer.payload) if answer and status == "resolved" else None
     given = _only_object(answer.metadata) if answer else None
     metadata: msgspec.Raw | dict[str, str] | None = None if given is None else msgspec.Raw(given)
     if status == "cancelled" and metadata is None:
@@ -87,11 +91,6 @@ def _entry(item: Item) -> _Entry:
         None if payload is None else msgspec.Raw(payload),
         metadata,
     )
-
-
-def _not_null(value: JsonText | None) -> JsonText | None:
-    """AG-UI has no null payload or metadata: every reader takes one for absent."""
-    return None if value is None or value.strip() == b"null" else value
 
 
 def _only_object(metadata: JsonText | None) -> JsonText | None:

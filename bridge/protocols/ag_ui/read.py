@@ -27,22 +27,22 @@ def read(record: Record, source: str, limits: Limits) -> Reading:
         return Reading(refusal=refusal)
     event = Event(value, record, source, limits)
     try:
-        seen = peek(event)
-        if seen.type in OTHER_TYPES:
+        peeked = peek(event)
+        if peeked.type in OTHER_TYPES:
             return _NOTHING
-        return _read_known(seen, event)
+        return _read_known(peeked, event)
     except (JsonError, Unreadable) as error:
         return event.refused(error)
 
 
-def _read_known(seen: Peek, event: Event) -> Reading:
-    reader = _READERS.get(seen.type)
+def _read_known(peeked: Peek, event: Event) -> Reading:
+    reader = _READERS.get(peeked.type)
     if reader is not None:
         return reader(event)
-    if seen.type == "CUSTOM":
-        if bytes(seen.name) == b'"on_interrupt"':
+    if peeked.type == "CUSTOM":
+        if bytes(peeked.name) == b'"on_interrupt"':
             event.seen.add("custom_on_interrupt")
-    elif re.sub(r"[\W_]", "", seen.type).casefold() == "runfinished":
+    elif re.sub(r"[\W_]", "", peeked.type).casefold() == "runfinished":
         # A misspelt end of a run could hide an interrupt: it is never taken for something else.
         raise Unreadable("malformed", "/type", "spells RUN_FINISHED in another way")
     else:

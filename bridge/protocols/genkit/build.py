@@ -15,7 +15,7 @@ from bridge.core.model import AcceptedAnswer, Item, JsonText, Native, Run
 from bridge.protocols.genkit.offer import Kept
 from bridge.protocols.genkit.parts import respond_part, restart_part, verbatim
 from bridge.protocols.genkit.paused import Continuation
-from bridge.protocols.slices import array_of, object_of, text
+from bridge.protocols.slices import array_of, not_null, object_of, text
 
 CHECK_LEAF = "check_leaf"
 """Before sending: getSnapshot of init.sessionId names init.snapshotId, finishReason interrupted,
@@ -69,7 +69,7 @@ class _Resume:
         asked = _ASKED.decode(item.question.metadata or b"{}")
         kept = _KEPT.decode(item.question.native or b"{}")
         answer = item.answer if entry_answered(item) else None
-        if answer is not None and not _is_null(answer.metadata):
+        if answer is not None and not_null(answer.metadata):
             self.notes.append("metadata_omitted")
         if answer is None or entry_status(item) == "cancelled":
             self._refuse(asked, kept, item.closed_reason or item.status)
@@ -78,8 +78,7 @@ class _Resume:
         elif kept.hold == "approve" and not _approves(answer.payload):
             self._refuse(asked, kept, "not_approved")
         else:
-            payload = answer.payload or b"null"
-            resumed = b"true" if _is_null(payload) else payload
+            resumed = not_null(answer.payload) or b"true"
             self._add_restart(asked, resumed, answer.revised_input)
 
     def _respond(self, asked: _Asked, answer: AcceptedAnswer) -> None:
@@ -111,7 +110,3 @@ def _approves(payload: JsonText | None) -> bool:
     """Only the boolean lets a held call run: Python would take "no" for a yes."""
     value = None if payload is None else json_text.value(payload)
     return isinstance(value, dict) and value.get("toolApproved") is True
-
-
-def _is_null(value: JsonText | None) -> bool:
-    return value is None or value.strip() == b"null"
