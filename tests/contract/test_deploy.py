@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -45,8 +46,8 @@ def settings() -> Config:
 
 
 def tool(name: str, package: str) -> str:
-    """The path of a checker that is no Python package of the project."""
-    found = shutil.which(name)
+    """The path of a checker: on the PATH, or beside the interpreter that runs the tests."""
+    found = shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
     if found is None:
         pytest.skip(f"{name} is not installed: {package}")
     return found
