@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -66,12 +66,15 @@ async def restore(
     partition: int,
     on_batch: OnBatch,
     *,
+    written: Sequence[TopicPartition] = (),
     on_unsettled: OnUnsettled = _ignore,
     stalled_after: float = 30.0,
 ) -> Restored:
     """Hand every committed record of the partition to `on_batch`, in order, as it is now.
 
     Call it only after the slot's producer has started: what is read before may still change.
+    `written` are the other partitions that only this slot writes to; they have to be settled too,
+    for its next commit there would publish what a lost transaction left behind.
     `on_unsettled(last stable offset, high watermark)` is told each time both differ (an alarm).
     Raises StateUnsettled, RestoreStalled (no progress for that many seconds), Unreachable,
     NotAuthorized, or what the client raises for a damaged log.
@@ -83,8 +86,9 @@ async def restore(
     try:
         await start_consumer(raw)
         await start_consumer(committed)
-        watermark = (await raw.end_offsets([target]))[target]
-        await _settled(committed, target, watermark, on_unsettled)
+        watermarks = await raw.end_offsets([target, *written])
+        await _settled(committed, watermarks, on_unsettled)
+        watermark = watermarks[target]
         records = await _read(committed, target, watermark, on_batch, stalled_after)
     finally:
         await asyncio.gather(stop_consumer(raw), stop_consumer(committed))
@@ -92,16 +96,20 @@ async def restore(
 
 
 async def _settled(
-    committed: AIOKafkaConsumer, target: TopicPartition, watermark: int, alarm: OnUnsettled
+    committed: AIOKafkaConsumer, watermarks: Mapping[TopicPartition, int], alarm: OnUnsettled
 ) -> None:
     deadline = time.monotonic() + UNSETTLED_DEADLINE
-    while (stable := (await committed.end_offsets([target]))[target]) < watermark:
-        alarm(stable, watermark)
+    while True:
+        stable = await committed.end_offsets(list(watermarks))
+        behind = next((tp for tp, mark in watermarks.items() if stable[tp] < mark), None)
+        if behind is None:
+            return
+        alarm(stable[behind], watermarks[behind])
         if time.monotonic() > deadline:
             raise StateUnsettled(
-                f"{target.topic}/{target.partition} has an open transaction at {stable}. The "
-                "slot aborts what is its own and opens again; if this repeats, find the producer "
-                "with kafka-transactions.sh find-hanging and abort it."
+                f"{behind.topic}/{behind.partition} has an open transaction at {stable[behind]}. "
+                "The slot aborts what is its own and opens again; if this repeats, find the "
+                "producer with kafka-transactions.sh find-hanging and abort it."
             )
         await asyncio.sleep(_POLL_MS / 1000)
 

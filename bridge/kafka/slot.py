@@ -22,6 +22,7 @@ from bridge.errors import (
     SlotsMismatch,
     SourceNotConfigured,
     StateFormatNewer,
+    TransactionError,
 )
 from bridge.kafka.clock import BrokerClock
 from bridge.kafka.cycle import Desk
@@ -144,7 +145,7 @@ class Slot:
         self._setup.metrics.count("rebuilds", cause)
         self._setup.metrics.failed(_result(error))
         self._log.warning("slot opens again: %s", error, extra={"code": cause})
-        if isinstance(error, Fenced):
+        if isinstance(error, TransactionError):  # a woken process may have been replaced
             await self._wait_for_membership()
         self._failures += 1
         await self._pause(_BACKOFF_S[min(self._failures, len(_BACKOFF_S)) - 1])

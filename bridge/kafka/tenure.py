@@ -74,6 +74,10 @@ class SlotSetup:
     times: SlotTimes = field(default_factory=SlotTimes)
 
 
+OUTPUTS: Final = ("approvals", "resume-commands", "answer-verdicts", "dead-letters")
+"""Topics of which only the slot writes the partition with its number; reroute is everybody's."""
+
+
 def takeover_marks(slot: int) -> list[Outgoing]:
     """R2 for other teams' readers: something after an abort marker on each compacted output."""
     return [Outgoing("approvals", f"__bridge/slot-{slot}".encode(), None)]
@@ -132,7 +136,9 @@ class Tenure:
             for record in batch:
                 ledger.fold(record.key, record.value)
 
-        done = await restore(self._setup.client, self._setup.topics["state"], self._slot, fold)
+        topics, slot = self._setup.topics, self._slot
+        outputs = [TopicPartition(topics[role], slot) for role in OUTPUTS]
+        done = await restore(self._setup.client, topics["state"], slot, fold, written=outputs)
         ledger.restored()
         self._setup.metrics.restored(done.records, done.seconds)
         self._check_meta()

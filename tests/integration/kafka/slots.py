@@ -72,11 +72,15 @@ class Slot:
         finally:
             await kill_producer(producer, 1.0)
 
-    async def restored(self) -> Read:
-        """What a restore reads now."""
+    async def restored(self, *written: TopicPartition) -> Read:
+        """What a restore reads now, which wants these partitions settled too."""
         read = Read()
         read.restored = await restore(
-            self.client, self.state.topic, self.state.partition, read.batches.extend
+            self.client,
+            self.state.topic,
+            self.state.partition,
+            read.batches.extend,
+            written=written,
         )
         return read
 

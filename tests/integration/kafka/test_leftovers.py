@@ -77,3 +77,16 @@ async def test_without_the_abort_a_commit_publishes_it(slot: Slot) -> None:
     async with slot.opened() as producer:
         await producer.commit([state(b"k"), approval(b"k", b"next")])
     assert await slot.visible(slot.approvals) == [b"lost", b"next"]
+
+
+@pytest.mark.usefixtures("gullible")
+async def test_a_lost_transaction_of_an_output_is_found_before_the_first_commit(
+    slot: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A restore looks at every partition that only its slot writes to, not at the state alone."""
+    monkeypatch.setattr(restore, "UNSETTLED_DEADLINE", 0.5)
+    await leave_open(slot, slot.approvals)
+    async with slot.opened():
+        await slot.restored()
+        with pytest.raises(StateUnsettled, match="approvals"):
+            await slot.restored(slot.approvals)
