@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -119,7 +120,14 @@ def _from_json(text: str) -> Any:
 
 
 def _unknown_variable(name: str) -> str:
-    return f"{name}: unknown variable; {problems.allowed(variable_names(), name)}"
+    known = list(variable_names())
+    section = name.partition("__")[0]
+    # All names are too many for a line: those of the section that is meant, else the sections.
+    shown = [each for each in known if each.partition("__")[0] == section]
+    if not shown:
+        shown = list(dict.fromkeys(re.sub("__.*", "__…", each) for each in known))
+    near = problems.near(known, name)
+    return f"{name}: unknown variable; {near}allowed: {', '.join(shown)}"
 
 
 def _secrets(raw: dict[str, Any], model: type[BaseModel]) -> Iterator[str]:

@@ -31,9 +31,13 @@ def path(location: Location) -> str:
 def allowed(names: Iterable[str], given: str) -> str:
     """ "did you mean …" where one is near, and all that is allowed."""
     known = list(names)
-    near = difflib.get_close_matches(given, known, n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
-    return f"{hint}allowed: {', '.join(known)}"
+    return f"{near(known, given)}allowed: {', '.join(known)}"
+
+
+def near(names: Iterable[str], given: str) -> str:
+    """ "did you mean …? " where one is near, else nothing."""
+    found = difflib.get_close_matches(given, list(names), n=1)
+    return f"did you mean {found[0]}? " if found else ""
 
 
 def nested(annotation: Any) -> type[BaseModel] | None:

@@ -80,7 +80,9 @@ class Limits(Model):
     record_bytes: Count = _RULES.record_bytes
     # The standard JSON decoder recurses in C; 200 levels are far from any stack's end.
     json_depth: Annotated[int, Field(strict=True, ge=4, le=200)] = _RULES.json_depth
+    id_bytes: Count = _RULES.id_bytes
     parked_answers: Count = _RULES.parked_answers
+    parked_bytes: Count = _RULES.parked_bytes
     carry_bytes: Count = _RULES.carry_bytes
     cycle_max: Annotated[int, Field(strict=True, ge=1, le=10_000)] = 500
     """Inputs, timers and tombstones in one transaction."""

@@ -285,6 +285,8 @@ def _park(thread: Thread, answer: Answer, now: Millis, rules: Rules) -> Decision
     ttl = rules.policy.early_answer_ttl
     if key is None or ttl <= 0:
         return Decision(thread, (unknown(answer, now),))
+    if sizes.early_bytes(answer) > rules.limits.payload_bytes:
+        return Decision(thread, (_unjudged(answer, "too_large", now),))
     if not rules.parked_room:
         return Decision(thread, (_unjudged(answer, "parked_full", now),))
     parked = Parked(key, answer, now + ttl)

@@ -34,9 +34,10 @@ def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -
     if refusal is not None:
         return Decision(thread, (DeadLetter(refusal),))
     run = _run(event, now, rules)
-    if sizes.state_bytes(run) > rules.limits.thread_state_bytes:
-        return _refused(thread, "limit", "the run's state would exceed thread_state_bytes")
-    if any(not is_after(event.at, event.generation, other) for other in thread.runs):
+    too_large = _too_large(run, rules)
+    if too_large is not None:
+        return _refused(thread, "limit", too_large)
+    if any(not is_after(run.at, run.generation, other) for other in thread.runs):
         return _late(thread, run, now, rules)
     thread, effects = _supersede(thread, now)
     thread = Thread((*thread.runs, run), thread.parked, thread.carry)
@@ -71,6 +72,18 @@ def _refusal(event: Interrupted, now: Millis, rules: Rules) -> Refusal | None:
     return None
 
 
+def _too_large(run: Run, rules: Rules) -> str | None:
+    """Why the run could not be remembered, or never be resumed, whatever is answered."""
+    limits = rules.limits
+    if sizes.longest_id(run) > limits.id_bytes:
+        return "an id is longer than id_bytes"
+    if sizes.state_bytes(run) > limits.thread_state_bytes:
+        return "the run's state would exceed thread_state_bytes"
+    if sizes.command_bytes(run, sizes.body_estimate(run, 0)) > limits.command_bytes:
+        return "the run's command would exceed command_bytes, however it is answered"
+    return None
+
+
 def _schema_refusal(event: Interrupted, rules: Rules) -> Refusal | None:
     for index, question in enumerate(event.questions):
         problem = _unusable(question, rules)
@@ -94,7 +107,7 @@ def _run(event: Interrupted, now: Millis, rules: Rules) -> Run:
         event.run_id,
         event.protocol,
         event.digest,
-        event.at,
+        min(event.at, now),  # a clock that runs ahead must not make later runs look older
         event.generation,
         event.origin,
         now,

@@ -15,6 +15,13 @@ _ENTRY = 320
 _BODY_ENTRY = 128
 
 
+def longest_id(run: Run) -> int:
+    """The longest of the ids that the run's records repeat."""
+    ids = [run.thread.thread_id, run.thread.scope, run.run_id]
+    ids += [item.question.interrupt_id for item in run.items]
+    return max(map(_utf8, ids))
+
+
 def answer_bytes(answer: Answer | AcceptedAnswer) -> int:
     """The free JSON of an answer and the names in it."""
     size = _utf8(answer.answered_by or "") + _utf8(answer.answer_id or "")
@@ -22,6 +29,14 @@ def answer_bytes(answer: Answer | AcceptedAnswer) -> int:
         if slice_ is not None:
             size += len(slice_)
     return size
+
+
+def early_bytes(answer: Answer) -> int:
+    """An answer that waits for its question keeps its comment and the ids it names."""
+    names = [answer.comment, answer.run_id, answer.interrupt_id]
+    if answer.thread is not None:
+        names += [answer.thread.thread_id, answer.thread.scope, answer.thread.source]
+    return answer_bytes(answer) + sum(_utf8(name) for name in names if name is not None)
 
 
 def state_bytes(run: Run) -> int:

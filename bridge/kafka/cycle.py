@@ -246,7 +246,7 @@ class Cycle:
         return protocol.complete(event, waiting, thread.carry)
 
     def _decide(self, key: bytes, thread: Thread, event: Input, source: str) -> Iterable[Effect]:
-        room = self._draft.parked_count < self._desk.limits.parked_answers
+        room = self._draft.parked_room(self._desk.limits)
         decision = decide(thread, event, self._now, self._desk.rules(source, room))
         self._draft.settle(key, event, thread, decision.thread)
         return decision.effects

@@ -14,6 +14,7 @@ from bridge.core.model import (
     Input,
     Interrupted,
     JsonText,
+    Limits,
     Operation,
     Parked,
     Run,
@@ -21,6 +22,7 @@ from bridge.core.model import (
     ThreadKey,
     Tick,
 )
+from bridge.core.sizes import early_bytes
 from bridge.core.timers import next_timer
 from bridge.kafka import state_codec as codec
 from bridge.kafka.ledger import Ledger, is_parked_timer
@@ -37,6 +39,13 @@ class Draft:
         self._parked: dict[bytes, tuple[Parked, ...]] = {}
         self._carried: dict[bytes, tuple[ThreadKey, JsonText | None]] = {}
         self.parked_count = ledger.parked_count
+        self._parked_bytes = ledger.parked_bytes
+
+    def parked_room(self, limits: Limits) -> bool:
+        """Whether one more early answer may be kept."""
+        return (
+            self.parked_count < limits.parked_answers and self._parked_bytes < limits.parked_bytes
+        )
 
     def key_of(self, event: Input) -> bytes:
         """The thread that an input is about; an unknown approval id alone is a key of its own."""
@@ -118,7 +127,9 @@ class Draft:
 
     def _settle_parked(self, approval: bytes, left: tuple[Parked, ...]) -> None:
         kept = tuple(p for p in left if id_bytes(p.approval_id) == approval)
-        self.parked_count += len(kept) - len(self._parked_under(approval))
+        before = self._parked_under(approval)
+        self.parked_count += len(kept) - len(before)
+        self._parked_bytes += sum(early_bytes(p.answer) for p in kept if p not in before)
         self._parked[approval] = kept
 
     def _runs_of(self, key: bytes) -> tuple[Run, ...]:

@@ -42,6 +42,7 @@ class Ledger:
         self._pending: Counter[bytes] = Counter()
         self.unconfirmed = 0
         self.parked_count = 0
+        self.parked_bytes = 0
 
     # --- Folding the log ----------------------------------------------------------------------
 
@@ -137,10 +138,12 @@ class Ledger:
         old = self._parked.pop(approval, None)
         if old is not None:
             self.parked_count -= codec.peek_parked(old)[1]
+            self.parked_bytes -= len(old)
         if value is not None:
             self._parked[approval] = value
             due, count = codec.peek_parked(value)
             self.parked_count += count
+            self.parked_bytes += len(value)
             self.timers.add(due, _PARKED_MARK + approval)
 
     def _fold_carry(self, thread: bytes, value: bytes | None) -> None:

@@ -138,7 +138,7 @@ def thread_digest(thread: ThreadKey) -> bytes:
 
 def encode_run(run: Run, next_timer: Millis | None) -> bytes:
     """The value of a run; `next_timer` is when time alone would change it."""
-    timer = NO_TIMER if next_timer is None else next_timer
+    timer = NO_TIMER if next_timer is None else min(next_timer, NO_TIMER)
     unconfirmed = run.outcome == "resumed" and not run.confirmed
     since = run.published_at if run.closed_at is None else run.closed_at
     peek = RUN_PEEK.pack(timer, since, open_interrupts(run), unconfirmed)

@@ -21,7 +21,9 @@ class Limits(Struct, frozen=True, gc=False):
     schema_bytes: int = 16_384
     record_bytes: int = 1_000_000
     json_depth: int = 64
+    id_bytes: int = 4_096  # each id of a run: every approval repeats thread and run
     parked_answers: int = 10_000  # per slot
+    parked_bytes: int = 67_108_864  # per slot
     carry_bytes: int = 262_144
 
 

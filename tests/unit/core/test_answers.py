@@ -340,3 +340,9 @@ def test_a_repeated_answer_under_its_own_id_is_no_reuse() -> None:
     *_, judged = told(opened("a", "b"), [answer("a", answer_id="x")] * 2).effects
     assert isinstance(judged, Judged)
     assert (judged.verdict, judged.problems) == ("duplicate", ())
+
+
+def test_early_answer_is_bounded_before_it_is_kept() -> None:
+    """Whatever it carries, its comment too: answers to nothing must not fill the memory."""
+    early = answer("a", comment="c" * 300_000)
+    assert verdicts(told(Thread(), [early])) == ["too_large"]

@@ -66,7 +66,8 @@ class NaiveQuestion:
 
 @dataclass
 class NaiveRun:
-    at: Millis
+    at: Millis  # for its place in the thread: a clock ahead counts as now
+    written: Millis
     questions: dict[str, NaiveQuestion]
     outcome: str | None = None
     closed: Millis = 0
@@ -107,8 +108,8 @@ class Naive:
             )
             for q in event.questions
         }
-        run = NaiveRun(event.at, questions)
-        if any(other.at > event.at for other in self.runs.values()):
+        run = NaiveRun(min(event.at, now), event.at, questions)
+        if any(other.at > run.at for other in self.runs.values()):
             run.close("superseded", now)
         else:
             for other in self.runs.values():
@@ -153,7 +154,7 @@ class Naive:
     def tick(self, now: Millis) -> list[str]:
         for name, run in list(self.runs.items()):
             if run.outcome is not None:
-                if max(run.closed, run.at) + RETENTION <= now:
+                if max(run.closed, run.written) + RETENTION <= now:
                     del self.runs[name]
                 continue
             run.expire(now)

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from bridge.core.decide import decide
-from bridge.core.model import Limits, Origin, Parked, SourcePolicy, Thread
+from bridge.core.model import Interrupted, Limits, Origin, Parked, SourcePolicy, Thread
 from tests.unit.core.builders import (
     DAY,
     HOUR,
@@ -223,3 +223,23 @@ def test_newer_run_confirms_the_resume_before_it() -> None:
     assert not resumed.runs[0].confirmed
     again = decide(resumed, event("a", run="run-2", at=NOW + 1), NOW + 2, rules())
     assert again.thread.runs[0].confirmed
+
+
+def test_clock_that_runs_ahead_does_not_block_its_thread() -> None:
+    """A run stamped in the future is as old as its arrival; the next one supersedes it."""
+    ahead = told(Thread(), [event("a", at=NOW + 50 * DAY)]).thread
+    again = decide(ahead, event("b", run="run-2", at=NOW + 1), NOW + 1, rules())
+    assert [run.outcome for run in again.thread.runs] == ["superseded", None]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        event("i" * 5_000),
+        event("a", run="r" * 5_000),
+        event(*(f"{n:0300}" for n in range(1_000))),
+    ],
+)
+def test_run_that_could_never_be_resumed_is_not_asked(asked: Interrupted) -> None:
+    """Ids stand in every approval and in the command: what they make too large is refused."""
+    assert letters(decide(Thread(), asked, NOW, rules())) == ["limit"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from bridge.core.ids import home_slot, make_id
 from bridge.core.model import SourcePolicy
@@ -144,3 +145,22 @@ def test_expiry_closes_the_run_and_commands_its_resume() -> None:
     assert sent(out, "approvals")[0]["closed_reason"] == "expired"
     assert sent(out, "resume-commands")[0]["completed_by"] == "expiry"
     assert bench.ledger.timers.next_at() == at + 2_000 + 7 * 86_400_000
+
+
+def test_early_answers_are_bounded_in_bytes() -> None:
+    """A slot keeps no more than its share, within one cycle and over many."""
+    at = desk()
+    at.limits = replace(at.limits, parked_bytes=2_000)
+    bench = Bench(at)
+    early = [answer(f"t-{n}", comment="c" * 500, offset=n) for n in range(12)]
+    out = bench.cycle(*early[:6]) + bench.cycle(*early[6:])
+    assert {v["verdict"] for v in sent(out, "answer-verdicts")} == {"parked_full"}
+    assert 2 <= bench.ledger.parked_count <= 5
+
+
+def test_any_timestamp_can_be_remembered() -> None:
+    """A producer may stamp a record with any 64-bit number."""
+    for stamp in (2**63 - 1, -1):
+        bench = Bench()
+        bench.cycle(event(at=stamp), answer())
+        assert bench.log or stamp < 0
