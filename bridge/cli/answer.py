@@ -13,7 +13,8 @@ from uuid import UUID
 import msgspec
 
 from bridge.cli.settings import settings
-from bridge.config import Config, Role
+from bridge.cli.verdicts import meaning
+from bridge.config import Config, Role, format_duration
 from bridge.core import json_text
 from bridge.core.ids import home_of_id
 from bridge.core.model import Origin
@@ -113,7 +114,7 @@ async def _post(config: Config, role: Role, approval_id: UUID, text: bytes, wait
     async with reading(client, config.topics.name("answer-verdicts"), start="end") as reader:
         sent = await post(client, topic, key, text, partition)
         verdict = await _verdict_on(sent, reader, wait)
-    return _tell(verdict, sent)
+    return _miss(config, role, sent) if verdict is None else _tell(verdict)
 
 
 async def _verdict_on(sent: Origin, reader: Reader, wait: float) -> _Verdict | None:
@@ -137,16 +138,24 @@ def _decode(value: bytes | None) -> _Verdict | None:
 _decoder = msgspec.json.Decoder(_Verdict)
 
 
-def _tell(verdict: _Verdict | None, sent: Origin) -> int:
-    if verdict is None:
+def _miss(config: Config, role: Role, sent: Origin) -> int:
+    print(f"no verdict on {sent} in time. It was written and is not lost.", file=sys.stderr)
+    if role == "answers":
+        # As workers do with an answer that names no source: the longest of any.
+        waits = [source.early_answer_ttl for source in config.sources]
+        patience = max(waits, default=config.policy.early_answer_ttl)
         print(
-            f"no verdict on {sent} in time. It was written and is not lost: is a worker running? "
-            "Sending the same again is safe.",
+            "Was the question asked yet? If not, the answer waits for it, and gets `unknown` "
+            f"after early_answer_ttl ({format_duration(patience)}).",
             file=sys.stderr,
         )
-        return NO_VERDICT
+    print("Else: is a worker running? Sending the same again is safe.", file=sys.stderr)
+    return NO_VERDICT
+
+
+def _tell(verdict: _Verdict) -> int:
     still_open = "" if verdict.open is None else f" ({verdict.open} of the run still open)"
-    print(f"{escape(verdict.verdict)}{still_open}")
+    print(f"{escape(verdict.verdict)}{still_open}{meaning(verdict.verdict)}")
     for problem in verdict.problems:
         print(f"  {escape(problem.path) or '(payload)'}: {escape(problem.message)}")
     return 0 if verdict.verdict in _DONE else NOT_ACCEPTED

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from bridge.core.model import Input, Interrupted, Limits, MovedOn, RunFailed, Tick
+from bridge.core.model import Input, Interrupted, Limits, MovedOn, RunFailed, ThreadKey, Tick
 from bridge.core.record import Record
 from bridge.protocols.interface import AgentProtocol, Reading
 
@@ -45,6 +45,7 @@ class History:
         self._thread_id = thread_id
         self._source = source
         self._approvals: set[str] = set()
+        self._asked: set[ThreadKey] = set()
 
     def event(
         self, record: Record, source: str, protocol: AgentProtocol, limits: Limits
@@ -55,7 +56,7 @@ class History:
         reading = protocol.read(record, source, limits)
         if self._thread_id not in _threads(reading) and not self._named_by(record):
             return None
-        return Happened("input", record, _reading(reading, members(record)))
+        return Happened("input", record, self._told(reading, members(record)))
 
     def own(self, record: Record, role: str) -> Happened | None:
         """A record of one of the bridge's topics, if it is about the thread."""
@@ -68,6 +69,23 @@ class History:
         if role == "approvals":
             self._approvals.add(str(found.get("approval_id")))
         return Happened(role, record, _SUMMARIES[role](found))
+
+    def _told(self, reading: Reading, found: Members) -> str:
+        if reading.refusal is not None:
+            return f"refused: {reading.refusal.reason}"
+        said = [text for event in reading.inputs if (text := self._input(event))]
+        return "; ".join(said) or str(found.get("type", "read past"))
+
+    def _input(self, event: Input) -> str | None:
+        if isinstance(event, Interrupted):
+            self._asked.add(event.thread)
+            ids = ", ".join(question.interrupt_id for question in event.questions)
+            return f"run {event.run_id} asks {ids}"
+        if isinstance(event, MovedOn):
+            if event.reason == "resumed_elsewhere" and event.thread not in self._asked:
+                return f"run {event.by_run} starts"
+            return f"the thread goes on{f' by run {event.by_run}' if event.by_run else ''}"
+        return "the run failed" if isinstance(event, RunFailed) else None
 
     def _is_mine(self, found: Members) -> bool:
         if found.get("approval_id") in self._approvals:
@@ -105,22 +123,6 @@ def _threads(reading: Reading) -> set[str]:
         for event in reading.inputs
         if not isinstance(event, Tick) and event.thread is not None
     }
-
-
-def _reading(reading: Reading, found: Members) -> str:
-    if reading.refusal is not None:
-        return f"refused: {reading.refusal.reason}"
-    said = [text for event in reading.inputs if (text := _input(event))]
-    return "; ".join(said) or str(found.get("type", "read past"))
-
-
-def _input(event: Input) -> str | None:
-    if isinstance(event, Interrupted):
-        ids = ", ".join(question.interrupt_id for question in event.questions)
-        return f"run {event.run_id} asks {ids}"
-    if isinstance(event, MovedOn):
-        return f"the thread goes on{f' by run {event.by_run}' if event.by_run else ''}"
-    return "the run failed" if isinstance(event, RunFailed) else None
 
 
 def _approval(found: Members) -> str:

@@ -152,7 +152,8 @@ def compare(wanted: Wanted, found: Mapping[str, TopicFacts]) -> tuple[Finding, .
     findings: list[Finding] = []
     for topic in wanted.inputs:
         if topic not in found:
-            findings.append(_missing(topic, _tool(wanted, "topics", f"--create --topic {topic}")))
+            create = f"--create --topic {topic} --partitions {wanted.partitions}"
+            findings.append(_missing(topic, _tool(wanted, "topics", create)))
     envelope = envelope_limit(found.get(topic) for topic in wanted.inputs)
     state = found.get(wanted.names["state"])
     for role, need in NEEDS.items():

@@ -170,7 +170,7 @@ def test_an_accepted_answer_exits_with_0(
     with judging(cluster, "answers", "accepted", open=0):
         typed = ("--payload", '{"amount": 50.0}', "--by", "ann", "--answer-id", "a-1")
         assert cluster.run("answer", APPROVAL_ID, *typed) == 0
-    assert "accepted (0 of the run still open)" in capsys.readouterr().out
+    assert "accepted (0 of the run still open): it counts" in capsys.readouterr().out
     (record,) = cluster.read("answers")
     assert record.value == (
         b'{"approval_id":"%s","status":"resolved","payload":{"amount": 50.0},'
@@ -187,7 +187,8 @@ def test_a_refused_answer_exits_with_4_and_says_why(
     with judging(cluster, "answers", "invalid_payload", problems=problems):
         assert cluster.run("answer", APPROVAL_ID, "--payload", "1") == 4
     out = capsys.readouterr().out
-    assert "invalid_payload\n  /amount: is too large\\u001b[2J" in out
+    assert "invalid_payload: the question does not take this; it stays open\n" in out
+    assert "  /amount: is too large\\u001b[2J\n" in out
 
 
 def test_the_same_answer_again_is_done(cluster: Cluster) -> None:
@@ -202,7 +203,9 @@ def test_no_verdict_in_time_exits_with_5(
     other = {"topic": cluster.prefix + "answers", "partition": 9, "offset": 9}
     cluster.write("answer-verdicts", {"answer_id": "x", "verdict": "accepted", "origin": other})
     assert cluster.run("answer", APPROVAL_ID, "--cancel", "--wait", "500ms") == 5
-    assert "is a worker running?" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "is a worker running?" in told
+    assert "early_answer_ttl (15m)" in told
     assert cluster.run("answer", APPROVAL_ID, "--cancel", "--wait", "0s") == 0
     assert len(cluster.read("answers")) == 2
 

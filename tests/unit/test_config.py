@@ -168,6 +168,23 @@ def test_wrong_variables_are_refused_by_name(
     assert says in refused(tmp_path, LEAST, **{name: value})
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("BRIDGE_HTTP__PROT", "BRIDGE_HTTP__HOST, BRIDGE_HTTP__PORT"),
+        ("BRIDGE_SOURCES__0__NAME", "BRIDGE_SOURCES"),
+        ("BRIDGE_LIMIT__CYCLE_MAX", "BRIDGE_KAFKA__…"),
+    ],
+)
+def test_an_unknown_variable_is_told_of_its_section_alone(
+    tmp_path: Path, name: str, says: str
+) -> None:
+    """All variables would fill the screen. Without a section the sections are named."""
+    told = refused(tmp_path, LEAST, **{name: "1"})
+    assert says in told.partition("allowed: ")[2]
+    assert told.count("BRIDGE_") < 15
+
+
 def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
     """Nobody should mend a file one start at a time."""
     message = refused(tmp_path, LEAST + "ttl = 1\n[http]\nport = -1\n", BRIDGE_NO="1")

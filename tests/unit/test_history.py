@@ -47,6 +47,17 @@ def test_events_that_are_read_past_are_told_by_type() -> None:
     assert event(History(THREAD), started) == "TEXT_MESSAGE_START"
 
 
+def test_a_run_starts_where_nothing_was_asked_and_goes_on_after_that() -> None:
+    """The first start of a thread continues nothing."""
+    history = History(THREAD)
+    started = {"type": "RUN_STARTED", "threadId": THREAD, "runId": "r-1"}
+    interrupt = {"type": "interrupt", "interrupts": [{"id": "i", "reason": "input_required"}]}
+    finished = started | {"type": "RUN_FINISHED", "outcome": interrupt}
+    assert event(history, started) == "run r-1 starts"
+    assert event(history, finished) == "run r-1 asks i"
+    assert event(history, started | {"runId": "r-2"}) == "the thread goes on by run r-2"
+
+
 def test_a_thread_id_of_another_source_is_another_thread() -> None:
     history = History(THREAD, "s")
     approval = {"approval_id": "a", "thread_id": THREAD, "interrupt_id": "i", "revision": 1}

@@ -146,7 +146,7 @@ def test_missing_topics_name_who_creates_them() -> None:
     del found["bridge.state"], found[INPUT]
     theirs, ours = compare(WANTED, found)
     assert (theirs.code, theirs.topic) == ("missing", INPUT)
-    assert theirs.mend.endswith(f"--create --topic {INPUT}")
+    assert theirs.mend.endswith(f"--create --topic {INPUT} --partitions {WANTED.partitions}")
     assert (ours.code, ours.topic, ours.mend) == (
         "missing",
         "bridge.state",
