@@ -77,6 +77,31 @@ class PositionLost(ClusterError):
     code = "position_lost"
 
 
+class RecordUnreadable(ClusterError):
+    """The client cannot decode a record: a header's name that is no UTF-8, a checksum that fails.
+
+    Brokers check less than clients do, so anybody who may write to a topic can write such a record.
+    A batch is decoded from its first record on: past the bad one only `behind` is readable again,
+    the offset after its batch.
+    """
+
+    code = "record_unreadable"
+
+    def __init__(
+        self, topic: str, partition: int, offset: int, behind: int, cause: str, remedy: str = ""
+    ) -> None:
+        """`cause` names the client's error; what it says itself may quote the record."""
+        super().__init__(
+            f"The record {topic}/{partition}/{offset} cannot be decoded ({cause}); its batch ends "
+            f"before offset {behind}.{remedy and ' ' + remedy}"
+        )
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+        self.behind = behind
+        self.cause = cause
+
+
 class RerouteNotHome(ClusterError):
     """A rerouted record stands on a partition that is not its thread's home."""
 
@@ -108,3 +133,11 @@ class TransactionFailed(TransactionError):
     """A send or an abort failed: nothing of the transaction is visible, memory is unchanged."""
 
     code = "transaction_failed"
+
+
+def skip_command(slot: int, topic: str, partition: int, to: int) -> str:
+    """What an operator types to let a slot go on at offset `to` of one partition."""
+    return (
+        f"interrupt-bridge positions skip --slot {slot} --topic {topic} --partition {partition} "
+        f"--to {to} --yes"
+    )

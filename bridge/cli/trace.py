@@ -15,9 +15,8 @@ from bridge.cli.history import Happened, History
 from bridge.cli.settings import settings
 from bridge.config import Config, Role, Source
 from bridge.core.record import Record
-from bridge.errors import ConfigError
-from bridge.kafka.clients import ClientSettings
-from bridge.kafka.reader import reading
+from bridge.errors import ConfigError, RecordUnreadable
+from bridge.kafka.reader import Tell, reading
 from bridge.observe.logs import escape
 from bridge.protocols import PROTOCOLS
 from bridge.records.instants import rfc3339
@@ -33,36 +32,42 @@ _ROLES: tuple[Role, ...] = (
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print it; a thread nobody mentions is told on stderr, and is no error."""
+    """Print it; a thread nobody mentions is told on stderr, and is no error.
+
+    Records that cannot be decoded are told there too. The story may lack something then, which the
+    exit code says.
+    """
     config = settings(arguments)
     if arguments.source is not None and config.source(arguments.source) is None:
         names = ", ".join(source.name for source in config.sources) or "none"
         raise ConfigError(f"--source: no source {arguments.source} in the settings: {names}")
     history = History(arguments.thread, arguments.source)
-    story = sorted(asyncio.run(_story(config, history)), key=lambda happened: happened.place)
+    unreadable: list[RecordUnreadable] = []
+    told = asyncio.run(_story(config, history, unreadable.append))
+    story = sorted(told, key=lambda happened: happened.place)
     if arguments.json:
         _print_json(story)
     else:
         _print_lines(story)
     if not story:
         print(f"no record names the thread {escape(arguments.thread)}", file=sys.stderr)
-    return 0
+    for error in unreadable:
+        print(f"{error.code}: {escape(str(error))}", file=sys.stderr)
+    return RecordUnreadable.exit_code if unreadable else 0
 
 
-async def _story(config: Config, history: History) -> list[Happened]:
-    client = config.kafka.client_kwargs()
-    story = await _own(config, client, history, "approvals")
-    story += await _own(config, client, history, *_ROLES)
+async def _story(config: Config, history: History, unreadable: Tell) -> list[Happened]:
+    story = await _own(config, history, unreadable, "approvals")
+    story += await _own(config, history, unreadable, *_ROLES)
     for source in config.sources:
-        story += await _events(config, client, history, source)
+        story += await _events(config, history, unreadable, source)
     return story
 
 
-async def _own(
-    config: Config, client: ClientSettings, history: History, *roles: Role
-) -> list[Happened]:
+async def _own(config: Config, history: History, unreadable: Tell, *roles: Role) -> list[Happened]:
+    client = config.kafka.client_kwargs()
     role_of = {config.topics.name(role): role for role in roles}
-    async with reading(client, *role_of) as reader:
+    async with reading(client, *role_of, unreadable=unreadable) as reader:
         return [
             happened
             async for each in reader.to_end()
@@ -71,11 +76,12 @@ async def _own(
 
 
 async def _events(
-    config: Config, client: ClientSettings, history: History, source: Source
+    config: Config, history: History, unreadable: Tell, source: Source
 ) -> list[Happened]:
+    client = config.kafka.client_kwargs()
     protocol = PROTOCOLS[source.protocol].configured(source.options)
     limits = config.limits.for_rules()
-    async with reading(client, *source.topic_names) as reader:
+    async with reading(client, *source.topic_names, unreadable=unreadable) as reader:
         return [
             happened
             async for each in reader.to_end()

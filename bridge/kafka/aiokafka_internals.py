@@ -1,5 +1,6 @@
-"""The one place that touches private parts of aiokafka 0.14.0: hard kills, its fetcher's reading of
-markers, its back-off, its log. Nothing here knows of slots or records; the pin in pyproject holds.
+"""The one place that touches private parts of aiokafka 0.14.0: hard kills, what its fetcher makes
+of markers and bad records, its back-off, its log. Nothing here knows of slots; the pin in pyproject
+holds.
 """
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,8 +19,9 @@ import aiokafka.producer.sender as aiokafka_sender
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.consumer.fetcher import PartitionRecords
 from aiokafka.record.control_record import ABORT_MARKER, ControlRecord
+from aiokafka.structs import ConsumerRecord
 
-from bridge.errors import BridgeError
+from bridge.errors import BridgeError, RecordUnreadable
 
 PINNED = "0.14.0"
 
@@ -42,6 +45,7 @@ def prepare() -> None:
     """Check the interpreter and the pin, then apply every patch. Repeating it changes nothing."""
     require_supported(asserts_on=__debug__, version=aiokafka.__version__)
     PartitionRecords._contains_abort_marker = _contains_abort_marker
+    PartitionRecords._unpack_records = _unpack_records
     aiokafka_sender.BACKOFF_OVERRIDE = TRANSACTION_BACKOFF
     aiokafka_sender.log.addFilter(_expected_retries)
     _reason_handler.attach()
@@ -68,6 +72,35 @@ def _contains_abort_marker(_records: PartitionRecords, batch: Any) -> bool:
     """
     record = next(batch, None)
     return record is not None and ControlRecord.parse(record.key) == ABORT_MARKER
+
+
+# --- What the fetcher cannot decode ------------------------------------------------------------
+
+_stock_unpack = PartitionRecords._unpack_records
+
+
+def _unpack_records(records: PartitionRecords) -> Iterator[ConsumerRecord]:
+    """The client's own raises whatever its decoder does, names no place, and so for ever.
+
+    Here the records before the bad one are handed out first; the next fetch begins with the bad
+    one, and raises RecordUnreadable.
+    """
+    start = records.next_fetch_offset
+    try:
+        yield from _stock_unpack(records)
+    except Exception as error:
+        at = records.next_fetch_offset
+        if at == start:
+            topic, partition = records._tp
+            behind = max(at + 1, _batch_end(error))
+            raise RecordUnreadable(topic, partition, at, behind, type(error).__name__) from error
+
+
+def _batch_end(error: Exception) -> int:
+    """The offset after the batch that the client was at, which nothing but its frame knows."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    batches = (frame.f_locals.get("next_batch") for frame in frames)
+    return max((batch.next_offset for batch in batches if batch is not None), default=0)
 
 
 # --- What the log says -------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import OffsetOutOfRangeError
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
-from bridge.errors import PositionLost, TopicsWrong
+from bridge.errors import PositionLost, RecordUnreadable, TopicsWrong, skip_command
 from bridge.kafka.clients import ClientSettings, make_consumer, start_consumer, stop_consumer
 
 StartFrom = Literal["earliest", "latest"] | int
@@ -81,12 +81,17 @@ class Intake:
         self._assign()
 
     async def poll(self, timeout_ms: int, most: int) -> Sequence[ConsumerRecord]:
-        """The next records of any partition, in order within each. Raises PositionLost."""
+        """The next records of any partition, in order within each.
+
+        Raises PositionLost, and RecordUnreadable once all that was before such a record is read.
+        """
         try:
             # R17: never cancelled; the time-out is the client's own
             polled = await self._consumer.getmany(timeout_ms=timeout_ms, max_records=most)
         except OffsetOutOfRangeError as error:
             raise self._position_lost(error.args[0]) from error
+        except RecordUnreadable as error:
+            raise self._unreadable(error) from error
         for tp, records in polled.items():
             self.positions[tp] = records[-1].offset + 1
         self._note_answers()
@@ -227,3 +232,9 @@ class Intake:
             "there is: interrupt-bridge positions show; then go on where the log begins: "
             f"interrupt-bridge positions skip --slot {self._slot} --to earliest --yes"
         )
+
+    def _unreadable(self, error: RecordUnreadable) -> RecordUnreadable:
+        at, behind = (error.topic, error.partition), error.behind
+        command = skip_command(self._slot, *at, behind)
+        remedy = f"Find out who wrote it, then go on behind its batch: {command}"
+        return RecordUnreadable(*at, error.offset, behind, error.cause, remedy)

@@ -7,7 +7,7 @@ consumer would see.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, Literal
 
@@ -16,7 +16,7 @@ from aiokafka.structs import ConsumerRecord, TopicPartition
 
 from bridge.core.model import Origin
 from bridge.core.record import Record
-from bridge.errors import ClusterError, TopicsWrong
+from bridge.errors import ClusterError, RecordUnreadable, TopicsWrong
 from bridge.kafka.clients import (
     DATA_CONSUMER,
     ClientSettings,
@@ -27,6 +27,9 @@ from bridge.kafka.clients import (
 from bridge.kafka.topic_admin import connected
 
 Start = Literal["beginning", "end"]
+
+Tell = Callable[[RecordUnreadable], None]
+"""Is told of a record that cannot be decoded, before reading goes on behind its batch."""
 
 # A looker-on may step over what retention took between two polls; it decides nothing.
 _READER: Final[ClientSettings] = {
@@ -41,22 +44,30 @@ _STALL_SECONDS: Final = 30.0  # three times the request timeout of 8 s, and some
 class Reader:
     """Reads all partitions of some topics; made by `reading`."""
 
-    def __init__(self, consumer: AIOKafkaConsumer, partitions: Sequence[TopicPartition]) -> None:
+    def __init__(
+        self,
+        consumer: AIOKafkaConsumer,
+        partitions: Sequence[TopicPartition],
+        unreadable: Tell | None = None,
+    ) -> None:
         self._consumer = consumer
         self._partitions = partitions
+        self._unreadable = unreadable
+        self._next: dict[TopicPartition, int] = {}
 
     async def seek(self, start: Start) -> None:
         """Stand before the first record, or behind the last one that is committed now."""
         find = self._consumer.beginning_offsets
         offsets = await (find if start == "beginning" else self._ends)(self._partitions)
-        for partition, offset in offsets.items():
-            self._consumer.seek(partition, offset)
+        self._next = dict(offsets)
+        self._seek()
 
     async def to_end(self) -> AsyncIterator[Record]:
         """Every record up to the end as it stands at the call, in order within a partition.
 
         The end is the last stable offset: it doesn't wait for transactions that are still open.
-        Raises ClusterError when nothing comes for half a minute.
+        Raises ClusterError when nothing comes for half a minute, and RecordUnreadable where nobody
+        wants to be told of it.
         """
         ends = await self._ends(self._partitions)
         moved = time.monotonic()
@@ -78,8 +89,21 @@ class Reader:
 
     async def _poll(self, timeout_ms: int) -> list[Record]:
         # The client's own time-out: a cancelled getmany would break the consumer.
-        polled = await self._consumer.getmany(timeout_ms=timeout_ms)
+        try:
+            polled = await self._consumer.getmany(timeout_ms=timeout_ms)
+        except RecordUnreadable as error:
+            if self._unreadable is None:
+                raise
+            self._unreadable(error)
+            self._next[TopicPartition(error.topic, error.partition)] = error.behind
+            self._seek()  # all of them: what others gave in that call went with the error
+            return []
+        self._next |= {tp: records[-1].offset + 1 for tp, records in polled.items()}
         return [_record(each) for records in polled.values() for each in records]
+
+    def _seek(self) -> None:
+        for partition, offset in self._next.items():
+            self._consumer.seek(partition, offset)
 
     async def _ends(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
         ends: dict[TopicPartition, int] = await self._consumer.end_offsets(partitions)
@@ -98,9 +122,15 @@ class Reader:
 
 @asynccontextmanager
 async def reading(
-    client: ClientSettings, *topics: str, start: Start = "beginning"
+    client: ClientSettings,
+    *topics: str,
+    start: Start = "beginning",
+    unreadable: Tell | None = None,
 ) -> AsyncIterator[Reader]:
-    """A reader of these topics. Raises TopicsWrong when one is missing, or Unreachable."""
+    """A reader of these topics. Raises TopicsWrong when one is missing, or Unreachable.
+
+    Without `unreadable`, a record that cannot be decoded ends the reading with RecordUnreadable.
+    """
     partitions = [
         TopicPartition(topic, number)
         for topic, count in (await partition_counts(client, *topics)).items()
@@ -110,7 +140,7 @@ async def reading(
     await start_consumer(consumer)
     try:
         consumer.assign(partitions)
-        reader = Reader(consumer, partitions)
+        reader = Reader(consumer, partitions, unreadable)
         await reader.seek(start)
         yield reader
     finally:

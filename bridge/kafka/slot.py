@@ -18,6 +18,7 @@ from bridge.errors import (
     Fenced,
     OutcomeUnknown,
     PositionLost,
+    RecordUnreadable,
     RerouteNotHome,
     SlotsMismatch,
     SourceNotConfigured,
@@ -37,6 +38,7 @@ AskMembership = Callable[[int], Awaitable[Membership]]
 
 FATAL: Final = (
     PositionLost,
+    RecordUnreadable,
     RerouteNotHome,
     SlotsMismatch,
     SourceNotConfigured,

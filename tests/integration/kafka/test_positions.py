@@ -13,14 +13,17 @@ import pytest
 from aiokafka.admin import NewTopic
 
 from bridge.cli.main import main
+from bridge.errors import RecordUnreadable
 from tests.integration.kafka.deployment import (
     Deploy,
     Deployment,
     at_home,
     caught_up,
     eventually,
+    question,
     until,
 )
+from tests.integration.kafka.raw_produce import write_unreadable
 from tests.topics import create_topics
 
 Command = Callable[..., Awaitable[int]]
@@ -150,3 +153,62 @@ async def test_a_partition_that_is_gone_is_forgotten(
         await eventually(lambda: deployment.stored(topic), lambda found: found.get(0) == 1)
         await caught_up(slot)
     assert await deployment.asked() == ["a", "b"]
+
+
+# --- Records that no client can decode ----------------------------------------------------------
+
+
+async def unreadable(deployment: Deployment, *threads: str, bad: int) -> str:
+    """A batch of questions, of which number `bad` cannot be decoded; the topic's name."""
+    (topic,) = deployment.inputs
+    values = [question(thread) for thread in threads]
+    await write_unreadable(deployment.bootstrap, topic, 0, values, bad)
+    return topic
+
+
+async def test_an_unreadable_record_stops_its_slot_only(
+    deploy: Deploy,
+    command: Callable[[Deployment], Command],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What was before it is asked; the error names it and the command that goes on, once."""
+    deployment = await deploy(2, events=2)
+    before, lost, behind, other = (at_home(n == 3, 2, n) for n in range(4))
+    topic = await unreadable(deployment, before, lost, behind, bad=1)
+    after = at_home(0, 2, 5)
+    await deployment.ask(after)
+    async with deployment.running(0) as slot, deployment.running(1) as whole:
+        await until(lambda: slot.state == "stopped")
+        await deployment.ask(other, partition=1)
+        await eventually(deployment.asked, lambda found: set(found) == {before, other})
+        await asyncio.sleep(1)  # five looks
+        assert (slot.state, whole.state) == ("stopped", "serving")
+        assert isinstance(slot.error, RecordUnreadable)
+        assert f"{topic}/0/1 cannot be decoded (UnicodeDecodeError)" in str(slot.error)
+        assert "rebuilds_total{" not in deployment.metrics.exposition().decode()
+        words = str(slot.error).split("interrupt-bridge ")[1].split()
+        assert (
+            words == f"positions skip --slot 0 --topic {topic} --partition 0 --to 3 --yes".split()
+        )
+        assert await command(deployment)(*words) == 0
+        await caught_up(slot)
+        assert slot.error is None
+    assert set(await deployment.asked()) == {before, other, after}
+    said = [r for r in caplog.records if r.message.startswith("slot stopped")]
+    assert len(said) == 1
+
+
+async def test_trace_goes_on_behind_an_unreadable_record(
+    deploy: Deploy, command: Callable[[Deployment], Command], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It tells all else of the thread, names the record, and its exit code says what lacks."""
+    deployment = await deploy(1, events=2)
+    await deployment.ask("t", partition=1)
+    topic = await unreadable(deployment, "t", "t", bad=1)
+    await deployment.ask("t")
+    assert await command(deployment)("trace", "t") == 3
+    told, complained = capsys.readouterr()
+    places = {line.rsplit("[")[-1].rstrip("]") for line in told.splitlines()}
+    assert places == {f"{topic}/0/0", f"{topic}/0/2", f"{topic}/1/0"}
+    assert complained.count("record_unreadable") == 1
+    assert f"{topic}/0/1 cannot be decoded" in complained
