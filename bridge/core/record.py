@@ -16,9 +16,13 @@ Header = tuple[str, bytes]
 
 
 class Record(Struct, frozen=True, gc=False):
-    """Value, key and headers as they came; the origin is where the producer wrote the record."""
+    """Value, key and headers as they came; the origin is where the producer wrote the record.
+
+    `hop` is where its copy on the way home stood, for a record that came by reroute.
+    """
 
     value: bytes | None
     key: bytes | None
     headers: Sequence[Header]
     origin: Origin
+    hop: Origin | None = None

@@ -40,7 +40,7 @@ from bridge.core.model import (
 from bridge.core.record import Record
 from bridge.core.rules import Rules
 from bridge.core.schema import SchemaCache
-from bridge.errors import BridgeError, RerouteNotHome
+from bridge.errors import BridgeError
 from bridge.kafka.draft import Draft
 from bridge.protocols import build_native
 from bridge.protocols.interface import AgentProtocol
@@ -51,7 +51,7 @@ from bridge.records.dead_letter import dead_letter
 from bridge.records.headers import trace_context
 from bridge.records.operations import read_operation
 from bridge.records.outgoing import Outgoing
-from bridge.records.reroute import reroute_record
+from bridge.records.reroute import misrouted, reroute_record
 from bridge.records.verdict import verdict_record
 
 log = logging.getLogger(__name__)
@@ -198,10 +198,7 @@ class Cycle:
         homes = [self._home(event) for event in inputs]
         here = self._desk.slot in homes
         if self._rerouted and not here:
-            raise RerouteNotHome(
-                f"{record.origin} was rerouted to slot {self._desk.slot} and is at home in "
-                f"{homes[0]}: was topics.partitions changed? Set it back."
-            )
+            raise misrouted(record, self._desk.slot, homes[0])
         for event, home in zip(inputs, homes, strict=True):
             if home == self._desk.slot:
                 self._apply(event, record, source)

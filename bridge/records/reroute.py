@@ -6,9 +6,12 @@ whatever a sender writes under these names is carried along and never believed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from bridge.core.model import Origin
 from bridge.core.record import Header, Record
-from bridge.errors import RerouteNotHome
+from bridge.errors import RerouteNotHome, skip_command
 from bridge.records.outgoing import Outgoing
 
 ORIGIN_TOPIC = "bridge-origin-topic"
@@ -16,6 +19,8 @@ ORIGIN_PARTITION = "bridge-origin-partition"
 ORIGIN_OFFSET = "bridge-origin-offset"
 ORIGIN_TIMESTAMP = "bridge-origin-timestamp"
 ORIGIN_KEY = "bridge-origin-key"
+
+_BOUND: Final = 2**63
 
 
 def reroute_record(record: Record, home: int, thread_id: str | None = None) -> Outgoing:
@@ -60,23 +65,53 @@ def original(record: Record) -> Record:
         key=ours.get(ORIGIN_KEY),
         headers=tuple(record.headers[:start]),
         origin=_origin(record, ours),
+        hop=record.origin,
     )
 
 
-def _origin(record: Record, ours: dict[str, bytes]) -> Origin:
+def misrouted(record: Record, slot: int, home: int) -> RerouteNotHome:
+    """What stops a slot that is given a record of another home, by way of reroute."""
+    hop = record.hop or record.origin
+    return RerouteNotHome(
+        f"{hop}, from {record.origin}, was rerouted to slot {slot} and is at home in {home}: was "
+        f"topics.partitions changed? Set it back. {_give_up(hop)}"
+    )
+
+
+def _origin(record: Record, ours: Mapping[str, bytes | None]) -> Origin:
+    topic = ours[ORIGIN_TOPIC]
     try:
+        if topic is None:
+            raise ValueError
         return Origin(
-            topic=ours[ORIGIN_TOPIC].decode(),
-            partition=int(ours[ORIGIN_PARTITION]),
-            offset=int(ours[ORIGIN_OFFSET]),
-            timestamp=int(ours[ORIGIN_TIMESTAMP]),
+            topic=topic.decode(),
+            partition=_number(ours[ORIGIN_PARTITION]),
+            offset=_number(ours[ORIGIN_OFFSET]),
+            timestamp=_number(ours[ORIGIN_TIMESTAMP], least=-_BOUND),
         )
     except (KeyError, ValueError):
         raise _foreign(record) from None
 
 
+def _number(text: bytes | None, least: int = 0) -> int:
+    """A number as the bridge writes it, within 64 bits. Raises ValueError.
+
+    A timestamp may be below 0: brokers take any from producers, and -1 where they have none.
+    """
+    number = int(text or b"")
+    if not least <= number < _BOUND:
+        raise ValueError
+    return number
+
+
 def _foreign(record: Record) -> RerouteNotHome:
     return RerouteNotHome(
         f"{record.origin} has no readable bridge-origin headers: something other than the bridge "
-        "writes to the reroute topic; take its write permission away, then skip the record"
+        f"writes to the reroute topic; take its write permission away. {_give_up(record.origin)}"
     )
+
+
+def _give_up(hop: Origin) -> str:
+    """A partition of reroute is read by the slot of its number."""
+    command = skip_command(hop.partition, hop.topic, hop.partition, hop.offset + 1)
+    return f"To go on without the record: {command}"

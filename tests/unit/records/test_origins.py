@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
+import msgspec
 import pytest
 
 from bridge.core.model import Limits, Origin, Refusal
@@ -11,11 +12,12 @@ from bridge.core.record import Record
 from bridge.errors import RerouteNotHome
 from bridge.records.dead_letter import dead_letter
 from bridge.records.outgoing import Outgoing
-from bridge.records.reroute import original, reroute_record
+from bridge.records.reroute import misrouted, original, reroute_record
 
 ORIGIN = Origin("agents.run-finished", 3, 41, 1_700_000_000_000)
 REROUTED = Origin("bridge.reroute", 1, 7, 1_700_000_009_000)
 REFUSAL = Refusal("malformed", "not a list", "/outcome/interrupts")
+GO_ON = "interrupt-bridge positions skip --slot 1 --topic bridge.reroute --partition 1 --to 8 --yes"
 FORGED = (("bridge-origin-topic", b"forged"), ("bridge-origin-key", b"forged"))
 
 
@@ -27,6 +29,12 @@ def record(**parts: object) -> Record:
 def arrived(outgoing: Outgoing) -> Record:
     """A rerouted record as its home slot reads it."""
     return Record(outgoing.value, outgoing.key, outgoing.headers, REROUTED)
+
+
+def forged(**parts: bytes | None) -> tuple[tuple[str, bytes | None], ...]:
+    """Origin headers that are good but for these."""
+    good = {"topic": b"t", "partition": b"1", "offset": b"1", "timestamp": b"1"}
+    return tuple((f"bridge-origin-{name}", value) for name, value in (good | parts).items())
 
 
 def size(outgoing: Outgoing) -> int:
@@ -43,7 +51,7 @@ def test_a_hop_changes_nothing(key: object, value: object, headers: object) -> N
     sent = record(key=key, value=value, headers=headers)
     rerouted = reroute_record(sent, 5, "thread-1")
     assert (rerouted.topic, rerouted.partition, rerouted.key) == ("reroute", 5, b"thread-1")
-    assert original(arrived(rerouted)) == sent
+    assert original(arrived(rerouted)) == msgspec.structs.replace(sent, hop=REROUTED)
 
 
 @pytest.mark.parametrize(
@@ -57,12 +65,36 @@ def test_a_hop_changes_nothing(key: object, value: object, headers: object) -> N
             ("bridge-origin-offset", b"1"),
             ("bridge-origin-timestamp", b"1"),
         ),
+        forged(offset=b"99999999999999999999999999"),
+        forged(offset=b"9223372036854775808"),
+        forged(offset=b"-1"),
+        forged(offset=None),
+        forged(partition=b"-1"),
+        forged(timestamp=b"9223372036854775808"),
+        forged(topic=b"\xff"),
+        forged(topic=None),
     ],
 )
 def test_a_stranger_on_reroute_stops_the_slot(headers: object) -> None:
     """Nobody but the bridge writes there: what has no origin is never guessed at."""
-    with pytest.raises(RerouteNotHome, match=r"bridge\.reroute/1/7"):
+    with pytest.raises(RerouteNotHome, match=r"bridge\.reroute/1/7") as raised:
         original(record(headers=headers, origin=REROUTED))
+    assert str(raised.value).endswith(GO_ON)
+
+
+@pytest.mark.parametrize("timestamp", [-1, -(2**63), 2**63 - 1])
+def test_any_timestamp_that_brokers_take_survives_a_hop(timestamp: int) -> None:
+    """Kafka's own "no timestamp" is -1, and must not stop the slot that is home."""
+    sent = record(origin=Origin("events", 0, 0, timestamp))
+    assert original(arrived(reroute_record(sent, 1))).origin == sent.origin
+
+
+def test_a_misrouted_record_is_named_where_it_stands() -> None:
+    """Its origin may be forged, and skipping there would help nothing."""
+    came = original(arrived(reroute_record(record(), 1)))
+    message = str(misrouted(came, slot=1, home=2))
+    assert message.startswith("bridge.reroute/1/7, from agents.run-finished/3/41, was rerouted")
+    assert message.endswith(GO_ON)
 
 
 def test_a_dead_letter_is_the_record_unchanged() -> None:
