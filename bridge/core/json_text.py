@@ -117,7 +117,8 @@ def _decoded(decoder: json.JSONDecoder, text: bytes) -> Any:
     return value
 
 
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# One that is not closed takes all the rest, or each quote in it would be tried as a beginning.
+_STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 

@@ -6,7 +6,7 @@ A protocol's own event adds what only that protocol knows; nothing here calls ba
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from bridge.core import json_text
 from bridge.core.json_text import JsonError
@@ -14,11 +14,13 @@ from bridge.core.model import Counted, Input, Limits, Reason, Refusal
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.interface import Reading, Record
 
+_UNREAD: Final = object()
+
 
 class RawEvent:
     """Where a record came from, and in `seen` what was forgiven in it."""
 
-    __slots__ = ("limits", "record", "seen", "source", "value")
+    __slots__ = ("_strict", "limits", "record", "seen", "source", "value")
 
     def __init__(self, value: bytes, record: Record, source: str, limits: Limits) -> None:
         self.value = value
@@ -26,10 +28,18 @@ class RawEvent:
         self.source = source
         self.limits = limits
         self.seen: set[str] = set()
+        self._strict: Any = _UNREAD
 
     def strictly(self) -> Any:
-        """The whole value, held to every rule of strict JSON."""
-        return json_text.read(self.value, self.limits.json_depth)
+        """The whole value, held to every rule of strict JSON; read once, however often asked."""
+        if self._strict is _UNREAD:
+            self._strict = json_text.read(self.value, self.limits.json_depth)
+        return self._strict
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether the value is known to keep every rule of strict JSON."""
+        return self._strict is not _UNREAD
 
     def key_text(self) -> str | None:
         """The record's key, where it is a text."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from bridge.core.model import JsonText, Kind, Question
+from bridge.core.model import JsonText, Kind, Limits, Question
 from bridge.protocols import slices
 from bridge.protocols.a2a.credentials import json_without, text_without
 from bridge.protocols.a2a.items import Item
@@ -70,34 +70,51 @@ def questions_of(
     question_id: str,
     words: str | None,
     metadata: dict[str, JsonText],
+    room: int = Limits().thread_state_bytes,
 ) -> tuple[Question, ...]:
     """The items as questions, each under the id its framework answers to.
 
     The same item twice is one. Raises Unreadable with `duplicate_interrupt_id` for two different
-    ones under one id.
+    ones under one id, and with `limit` where what they share would take more than `room` bytes: it
+    stands in every question, and a run of that size is refused once it is built.
     """
+    found = _by_id(items, question_id)
+    shared = len(words or "") + sum(map(len, metadata.values()))
+    if len(found) > 1 and len(found) * shared > room:
+        raise Unreadable("limit", "", "what surrounds the items is too large to go with each")
+    clean = text_without(words or NO_WORDS["input"])
+    return tuple(_question(key, item, asked, clean, metadata) for key, item in found.items())
+
+
+def _by_id(items: tuple[Item, ...], question_id: str) -> dict[str, Item]:
     found: dict[str, Item] = {}
+    contents: dict[str, list[Any]] = {}  # of ids that come again, taken apart once
     for item in items:
-        first = found.setdefault(item.id or question_id, item)
-        if first is not item and _content(first) != _content(item):
+        key = item.id or question_id
+        first = found.setdefault(key, item)
+        if first is item:
+            continue
+        if key not in contents:
+            contents[key] = _content(first)
+        if contents[key] != _content(item):
             raise Unreadable("duplicate_interrupt_id", "", "two items have one id")
-    return tuple(_question(key, item, asked, words, metadata) for key, item in found.items())
+    return found
 
 
 def _question(
     interrupt_id: str,
     item: Item,
     asked: Asked,
-    words: str | None,
+    words: str,
     metadata: dict[str, JsonText],
 ) -> Question:
-    message = item.message or words or NO_WORDS["input"]
+    """`words` are the status's own, without credentials already."""
     data = slices.given(item.data)
     own = {} if data is None else {"item": json_without(data)}
     return Question(
         interrupt_id=interrupt_id,
         reason=None if item.name is None else text_without(item.name),
-        message=text_without(message),
+        message=text_without(item.message) if item.message else words,
         tool_call_id=item.id if item.shape == "adk" else None,
         response_schema=slices.given(item.schema),
         metadata=slices.object_of({**own, **metadata}) if own or metadata else None,

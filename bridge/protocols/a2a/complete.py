@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from bridge.core.model import Interrupted, JsonText, Run
 from bridge.protocols.a2a.asked import Asked, asked_of, item_of, questions_of
 from bridge.protocols.a2a.carry import Kept, kept_in
+from bridge.protocols.fields import Unreadable
 from bridge.protocols.slices import members_of
 
 
@@ -63,7 +64,10 @@ def _with_items(event: Interrupted, asked: Asked, kept: Kept) -> Interrupted:
     bare = event.questions[0]
     words = bare.message if asked.id_of == "message" else None
     metadata = members_of(bare.metadata or b"")
-    asking = questions_of(kept.items, asked, event.run_id, words, metadata)
+    try:
+        asking = questions_of(kept.items, asked, event.run_id, words, metadata)
+    except Unreadable:
+        return event  # items that contradict each other are none: the status asks by itself
     return replace(event, questions=asking)
 
 

@@ -13,6 +13,7 @@ from bridge.protocols.a2a.event import Frame, Status
 from bridge.protocols.a2a.items import Message
 
 MAX_GENERATION: Final = 2**63 - 1
+_MAX_DIGITS: Final = len(str(MAX_GENERATION))
 
 
 def instant_of(status: Status, origin: Origin) -> Millis:
@@ -25,7 +26,8 @@ def generation_of(frame: Frame) -> int:
     """Counts up from 1; 0 where the server has none. As an int64 it is written as a string."""
     written = frame.generation
     if isinstance(written, str):
-        written = int(written) if written.isascii() and written.isdigit() else 0
+        is_number = len(written) <= _MAX_DIGITS and written.isascii() and written.isdigit()
+        written = int(written) if is_number else 0
     return written if written is not None and 0 < written <= MAX_GENERATION else 0
 
 

@@ -76,8 +76,7 @@ def _items(event: Event, frame: Frame, message: Message, parts: list[Part]) -> t
     raw = slices.given(frame.artifacts)
     if not items and raw is not None:
         items = found.of_artifacts(found.read_as(list[Artifact], raw) or ())
-    if len(items) > event.limits.interrupts_per_run:
-        raise Unreadable("limit", "", f"more than {event.limits.interrupts_per_run} items")
+    found.check_count(items, event.limits)
     return items
 
 
@@ -113,7 +112,9 @@ def _interrupted(
     if kind == "authorization":
         asking = (authorization(question_id, message, words, items, metadata),)
     else:
-        asking = questions_of(items or (_plain(told),), asked, question_id, words, metadata)
+        room = event.limits.thread_state_bytes
+        items = items or (_plain(told),)
+        asking = questions_of(items, asked, question_id, words, metadata, room)
     return Interrupted(
         event.thread(task_id),
         question_id,

@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Raw
 
-from bridge.core.model import JsonText
+from bridge.core.model import JsonText, Limits
 from bridge.protocols.a2a.event import Artifact
 from bridge.protocols.a2a.options import Shape
 from bridge.protocols.fields import Unreadable
@@ -179,6 +179,11 @@ def of_artifacts(artifacts: Iterable[Artifact]) -> tuple[Item, ...]:
             parts = read_as(list[Part], artifact.parts) or []
             items = tuple(_langgraph(parts, artifact.description)) or items
     return items
+
+
+def check_count(items: Sequence[Item], limits: Limits) -> None:
+    if len(items) > limits.interrupts_per_run:
+        raise Unreadable("limit", "", f"more than {limits.interrupts_per_run} items")
 
 
 def _adk(parts: Sequence[Part]) -> Iterator[Item]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from bridge.core.json_text import JsonError
-from bridge.core.model import Carry, Input, Kind, Limits, MovedOn, ThreadKey
+from bridge.core.model import Carry, Input, Interrupted, Kind, Limits, MovedOn, ThreadKey
 from bridge.protocols.a2a import items as found
 from bridge.protocols.a2a.carry import keep
 from bridge.protocols.a2a.event import (
@@ -87,13 +87,28 @@ def _read_past(event: Event, kind: str) -> Reading:
 
 
 def _page(tasks: list[Frame], pointer: str, event: Event) -> Iterator[Input]:
-    """A page of tasks tells of each one what its own snapshot would."""
+    """A page of tasks tells of each one what its own snapshot would.
+
+    Its tasks, and the questions of all of them, are held to the limit of one run: whatever a
+    record tells is decided and sent in one piece.
+    """
+    _check_page(len(tasks), "tasks", pointer, event)
     event.strictly()
+    questions = 0
     for index, task in enumerate(tasks):
         if _state(task) is None:
             event.seen.add("unknown_state")
-        else:
-            yield from _status(Told("task", task, f"{pointer}/tasks/{index}"), event)
+            continue
+        for told_of in _status(Told("task", task, f"{pointer}/tasks/{index}"), event):
+            questions += len(told_of.questions) if isinstance(told_of, Interrupted) else 0
+            _check_page(questions, "questions", pointer, event)
+            yield told_of
+
+
+def _check_page(count: int, of: str, pointer: str, event: Event) -> None:
+    limit = event.limits.interrupts_per_run
+    if count > limit:
+        raise Unreadable("limit", f"{pointer}/tasks", f"a page with more than {limit} {of}")
 
 
 def _status(tells: Told, event: Event) -> Iterator[Input]:
@@ -110,7 +125,7 @@ def _status(tells: Told, event: Event) -> Iterator[Input]:
         event.strictly()
         yield from interrupted(event, tells, task_id, _KINDS[state])
         return
-    if b"REQUIRED" in event.value or b"-required" in event.value:
+    if not event.is_strict and (b"REQUIRED" in event.value or b"-required" in event.value):
         event.strictly()  # maybe another state stands under the same key
     yield from _moved_on(tells, event.thread(task_id), state, event)
 
@@ -136,6 +151,7 @@ def _artifact(tells: Told, event: Event) -> Reading:
         return NOTHING
     event.strictly()
     items = found.of_artifacts([frame.artifact])
+    found.check_count(items, event.limits)
     if not items:
         return NOTHING
     if not frame.taskId:

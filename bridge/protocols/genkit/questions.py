@@ -6,7 +6,8 @@ them all, and a restart would be checked against the wrong one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from bridge.core import json_text
@@ -28,6 +29,21 @@ def key_of(request: Request, runtime: Runtime | None) -> tuple[str, str | None]:
     return request.name, request.ref or ""
 
 
+def _ids(session: Session, turn_id: str) -> Callable[[Request], str]:
+    """Ids that are stable for the part. The ref alone is not: it comes again when the call pauses
+    again. What all parts share may be long, and is hashed once.
+    """
+    shared = json_text.canonical([session.agent, session.session_id, turn_id])
+    start = hashlib.sha256(shared[:-1] + b",")
+
+    def id_of(request: Request) -> str:
+        whole = start.copy()
+        whole.update(json_text.canonical([request.index, request.name, request.ref])[1:])
+        return whole.digest()[:16].hex()
+
+    return id_of
+
+
 def questions_of(
     requests: Sequence[Request], session: Session, turn_id: str, event: Event
 ) -> tuple[Question, ...]:
@@ -35,24 +51,28 @@ def questions_of(
     alike: dict[tuple[str, str | None], list[Request]] = {}
     for request in requests:
         alike.setdefault(key_of(request, session.runtime), []).append(request)
-    questions = []
+    questions, id_of = [], _ids(session, turn_id)
     for group in alike.values():
         pending = [request for request in group if request.is_pending]
         if pending:
             is_ambiguous = len(group) > 1
-            questions.append(_question(pending, is_ambiguous, session, turn_id, event))
+            questions.append(_question(pending, is_ambiguous, id_of, session.runtime, event))
     return tuple(questions)
 
 
 def _question(
-    pending: Sequence[Request], ambiguous: bool, session: Session, turn_id: str, event: Event
+    pending: Sequence[Request],
+    ambiguous: bool,
+    id_of: Callable[[Request], str],
+    runtime: Runtime | None,
+    event: Event,
 ) -> Question:
     request = pending[0]
-    offer = offer_of(request, event.options.tool(request.name), session.runtime, ambiguous)
+    offer = offer_of(request, event.options.tool(request.name), runtime, ambiguous)
     response_schema = offer.response_schema(event.limits.schema_bytes)
     schemas = offer.action_schemas(response_schema)
     return Question(
-        interrupt_id=_interrupt_id(request, session, turn_id),
+        interrupt_id=id_of(request),
         reason="tool_interrupt" if offer.hold == "none" else "tool_approval",
         message=_message(request.metadata["interrupt"]),
         tool_call_id=request.ref or None,
@@ -64,12 +84,6 @@ def _question(
         revisable=offer.is_revisable,
         action_schemas=schemas,
     )
-
-
-def _interrupt_id(request: Request, session: Session, turn_id: str) -> str:
-    """Stable for the part. The ref alone is not: it comes again when the call pauses again."""
-    of = [session.agent, session.session_id, turn_id, request.index, request.name, request.ref]
-    return json_text.digest(of).hex()
 
 
 def _message(interrupt: Any) -> str | None:
