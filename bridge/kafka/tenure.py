@@ -37,6 +37,7 @@ StateRecords = list[tuple[bytes, bytes | None]]
 _POLL_MS: Final = 200  # also how long a request to stop may wait for an idle poll
 _TURN: Final = 50  # inputs, some 5 ms, after which the other slots of the worker get a turn
 _TIMERS_SHARE: Final = 10  # timers get at least this part of a cycle, however much comes in
+_TOP_UP_MS: Final = 5  # a fetch of what lies ready takes one or two
 _OLDEST_S: Final = 15.0  # a scrape interval; 100,000 runs take about 50 ms to look through
 _QUIET_S: Final = 1.0  # positions alone are worth a transaction this often
 
@@ -56,7 +57,7 @@ class SlotTimes:
     heartbeat: float = 3_600.0
     reroute_grace: Millis = 2_000
     takeover_grace: Millis = 30_000
-    pace: float = 0.02
+    pace: float = 0.03
     refresh: float = REFRESH_S
     retry: float = 30.0
 
@@ -172,17 +173,29 @@ class Tenure:
 
     async def serve(self, stopping: asyncio.Event) -> None:
         """Cycle after cycle until `stopping` is set; raises what ends the tenure."""
+        worked = False
         while not stopping.is_set():
             began = time.monotonic()
-            wait = _POLL_MS if not self._due_at_once() else 0
-            polled = await self._intake.poll(wait, self._setup.cycle_max)
-            worked = await self._cycle(polled)
+            worked = await self._cycle(await self._gather(worked))
             if await self._intake.refresh():
                 await self._write(self._takeover())
             if self._holding:
                 self._end_hold()
             if worked:
                 await asyncio.sleep(self._setup.times.pace - (time.monotonic() - began))
+
+    async def _gather(self, busy: bool) -> Sequence[ConsumerRecord]:
+        """What there is to work on; a busy slot also takes what came while it was at work.
+
+        The client fetches nothing more while something is unread, so the fetch that waited during
+        the last cycle brought little, and the one that this poll sets free brings the rest.
+        """
+        wait = _POLL_MS if not self._due_at_once() else 0
+        polled = await self._intake.poll(wait, self._setup.cycle_max)
+        if busy and 0 < len(polled) < self._setup.cycle_max:
+            more = await self._intake.poll(_TOP_UP_MS, self._setup.cycle_max - len(polled))
+            return [*polled, *more]
+        return polled
 
     async def _cycle(self, polled: Sequence[ConsumerRecord]) -> bool:
         """One transaction, if there is anything to write; whether there was."""
