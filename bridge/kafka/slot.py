@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from dataclasses import replace
@@ -48,6 +49,7 @@ FATAL: Final = (
 
 _UNHEARD_S: Final = 10.0  # one fetch may be lost and be sent again
 _BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
+_SETTLED_S: Final = 10.0  # a tenure that serves as long has come past what ended those before
 
 
 class Slot:
@@ -92,14 +94,17 @@ class Slot:
     async def _hold_office(self) -> None:
         """One tenure from its opening to its end, closed whatever happens."""
         tenure = self._tenure = Tenure(self._desk, self._setup, self._clock)
+        opened = math.inf
         try:
             if await self._unless_stopped(tenure.open()):
                 self._log.info("slot opened", extra={"pending": tenure.pending})
-                self._failures = 0
+                opened = time.monotonic()
                 await tenure.serve(self._stopping)
         finally:
             if tenure.state == "serving":  # it came past what had ended the one before
                 self._trouble = None
+                if time.monotonic() - opened > _SETTLED_S:
+                    self._failures = 0
             await tenure.close()
 
     async def _unless_stopped(self, opening: Coroutine[Any, Any, None]) -> bool:

@@ -13,7 +13,14 @@ from typing import Any
 
 from aiokafka import AIOKafkaProducer
 from confluent_kafka import TopicPartition as ConfluentPartition
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewPartitions,
+    ResourceType,
+)
 
 from bridge.core.ids import home_slot
 from bridge.core.model import Limits, SourcePolicy
@@ -139,6 +146,13 @@ class Deployment:
 
     def add_partitions(self, topic: str, total: int) -> None:
         for done in self.admin.create_partitions([NewPartitions(topic, total)]).values():
+            done.result(20)
+
+    def set_topic(self, topic: str, name: str, value: str) -> None:
+        """Change one setting of a topic."""
+        entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+        changed = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+        for done in self.admin.incremental_alter_configs([changed]).values():
             done.result(20)
 
     def delete_topic(self, topic: str) -> None:
