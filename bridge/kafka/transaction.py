@@ -263,8 +263,11 @@ class SlotProducer:
 
     def _failure(self, error: Exception, asked: bool, retries: int) -> TransactionError:
         cause = f"{self.transactional_id}: {error!r}"
-        if _is_fencing(error):
-            return Fenced(f"Look at the group membership before reopening the slot. {cause}")
+        if _is_fencing(error):  # the client's own text of it runs two sentences together
+            return Fenced(
+                f"{self.transactional_id}: another producer has taken the id, or the broker has "
+                "timed the transaction out. Look at the group membership before reopening the slot."
+            )
         if asked:
             return OutcomeUnknown(f"Open the slot again and restore to learn it. {cause}")
         if isinstance(error, TimeoutError):
