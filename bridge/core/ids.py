@@ -34,9 +34,18 @@ def murmur2(data: bytes) -> int:
     return h ^ h >> 15
 
 
-@lru_cache(maxsize=65_536)
+_CACHED_CHARS = 1_024  # what is longer is computed anew: a cache must not keep a sender's megabytes
+
+
 def thread_hash(thread_id: str) -> int:
     """murmur2 of the thread id; cached because a thread's event and answers come close together."""
+    if len(thread_id) > _CACHED_CHARS:
+        return murmur2(thread_id.encode())
+    return _cached_hash(thread_id)
+
+
+@lru_cache(maxsize=65_536)
+def _cached_hash(thread_id: str) -> int:
     return murmur2(thread_id.encode())
 
 
@@ -50,11 +59,21 @@ def home_of_id(any_id: str, slots: int) -> int:
     return (int(any_id[:8], 16) & 0x7FFFFFFF) % slots
 
 
-@lru_cache(maxsize=8_192)  # a question's ids are wanted again with each of its records
 def make_id(
     kind: IdKind, source: str, scope: str, thread_id: str, run_id: str, interrupt_id: str = ""
 ) -> str:
-    """A UUIDv8 (RFC 9562): 4 bytes of thread hash, 12 of SHA-256 over the length-prefixed parts."""
+    """A UUIDv8 (RFC 9562): 4 bytes of thread hash, 12 of SHA-256 over the length-prefixed parts.
+
+    Cached, because a question's ids are wanted again with each of its records.
+    """
+    if len(scope) + len(thread_id) + len(run_id) + len(interrupt_id) > _CACHED_CHARS:
+        return _make_id(kind, source, scope, thread_id, run_id, interrupt_id)
+    return _cached_id(kind, source, scope, thread_id, run_id, interrupt_id)
+
+
+def _make_id(
+    kind: IdKind, source: str, scope: str, thread_id: str, run_id: str, interrupt_id: str
+) -> str:
     text = b""
     for part in (kind, source, scope, thread_id, run_id, interrupt_id):
         raw = part.encode()
@@ -64,6 +83,9 @@ def make_id(
     raw16[8] = raw16[8] & 0x3F | 0x80
     hexed = raw16.hex()
     return f"{hexed[:8]}-{hexed[8:12]}-{hexed[12:16]}-{hexed[16:20]}-{hexed[20:]}"
+
+
+_cached_id = lru_cache(maxsize=8_192)(_make_id)
 
 
 def id_bytes(any_id: str) -> bytes:

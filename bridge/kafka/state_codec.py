@@ -123,14 +123,23 @@ def read_position_key(key: bytes) -> tuple[str, int]:
     return topic, int(partition)
 
 
-@lru_cache(maxsize=8_192)
 def thread_digest(thread: ThreadKey) -> bytes:
     """16 bytes that stand for (source, scope, thread id) wherever threads are looked up."""
+    if len(thread.thread_id) + len(thread.scope) > _CACHED_CHARS:
+        return _digest(thread)
+    return _cached_digest(thread)
+
+
+def _digest(thread: ThreadKey) -> bytes:
     sha = hashlib.sha256()
     for part in (thread.source, thread.scope, thread.thread_id):
         raw = part.encode()
         sha.update(len(raw).to_bytes(4, "big") + raw)
     return sha.digest()[:16]
+
+
+_CACHED_CHARS = 1_024  # a cache must not keep a sender's megabytes
+_cached_digest = lru_cache(maxsize=8_192)(_digest)
 
 
 # --- Runs -------------------------------------------------------------------------------------

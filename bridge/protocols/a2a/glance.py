@@ -7,7 +7,6 @@ to the long way: interrupted states, other wrappers, bad text.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -98,7 +97,7 @@ def glance(value: bytes, record: Record, source: str, options: Options) -> Readi
     origin = record.origin
     at = origin.timestamp if status.timestamp is None else _millis(status.timestamp, origin)
     scope = identity(options, record.headers)[0]
-    thread = _thread(source, scope, said.taskId or str(said.id))
+    thread = ThreadKey(source, scope, said.taskId or str(said.id))
     moved = MovedOn(thread, reason, at, origin)
     if reason == "moved_on":
         return Reading((moved,))
@@ -139,11 +138,6 @@ def _is_plain(said: _Response) -> bool:
         return not said.id and said.kind in {"", "status-update", "artifact-update"}
     is_task = said.kind in {"", "task"} and said.status is not None
     return is_task and isinstance(said.id, str) and said.id != ""
-
-
-@lru_cache(maxsize=4_096)
-def _thread(source: str, scope: str, task_id: str) -> ThreadKey:
-    return ThreadKey(source, scope, task_id)
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
