@@ -6,6 +6,7 @@ that nobody uses, with a transactional id that no slot has.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections import Counter
@@ -32,6 +33,9 @@ KEY: Final = b"__bridge/doctor"
 """Of the tombstones it writes; readers skip null values of unknown keys, slots fold none."""
 
 _CLOCK_MS: Final = 2_000  # more than any commit takes; clocks kept by NTP differ by far less
+_STILL_S: Final = (
+    3.0  # a slot that reads stores where it is within one, if its transactions do well
+)
 
 _BROKER_SETTINGS: Final = (
     "auto.create.topics.enable",
@@ -74,7 +78,7 @@ async def examine(config: Config, wanted: Wanted, inputs: Inputs) -> AsyncIterat
         return
     for subject, looking in (
         ("transaction", _transaction(client, config.app_id, wanted.names)),
-        ("positions", _positions(client, inputs)),
+        ("positions", look_at_positions(client, inputs)),
     ):
         for check in await _tried(subject, looking):
             yield check
@@ -214,16 +218,44 @@ def judge_clock(stamp: int, before: int, after: int) -> Check:
     return Check("warn", "clock", found, advice)
 
 
-async def _positions(client: Mapping[str, Any], inputs: Inputs) -> list[Check]:
-    return list(judge_positions(await standings(client, inputs)))
+async def look_at_positions(client: Mapping[str, Any], inputs: Inputs) -> list[Check]:
+    """Where something is left to read, two looks: a slot at work stores its positions each second.
+
+    The group tells nothing of it: a worker whose slots stand still keeps its seat.
+    """
+    before = now = await standings(client, inputs)
+    if any(at.lag for at in before):
+        await asyncio.sleep(_STILL_S)
+        now = await standings(client, inputs)
+    return list(judge_positions(before, now))
 
 
-def judge_positions(found: list[Standing]) -> Iterator[Check]:
-    """Lost positions by slot, else what is left to read."""
-    lost = Counter(at.slot for at in found if at.lost)
+def judge_positions(before: list[Standing], now: list[Standing]) -> Iterator[Check]:
+    """Lost positions by slot, slots that read nothing of what there is, else what is left."""
+    lost = Counter(at.slot for at in now if at.lost)
     for slot, count in sorted(lost.items()):
         advice = f"see positions show, then: positions skip --slot {slot} --to earliest"
         yield Check("fail", "positions", f"slot {slot} has lost {count}", advice)
-    if not lost:
-        lag = sum(at.lag or 0 for at in found)
+    still = _still(before, now)
+    for slot, lag in sorted(still.items()):
+        if slot not in lost:
+            found = f"slot {slot} has {lag} offsets left to read and reads none"
+            advice = "look at the log and /readyz of its worker, or start one"
+            yield Check("warn", "positions", found, advice)
+    if not lost and not still:
+        lag = sum(at.lag or 0 for at in now)
         yield Check("ok", "positions", f"none lost, {lag} offsets left to read")
+
+
+def _still(before: list[Standing], now: list[Standing]) -> Counter[int]:
+    """What is left to read since the first look, of slots of which no position has moved."""
+    stood = {(at.slot, at.topic, at.partition): at for at in before}
+    left: Counter[int] = Counter()
+    moved = set()
+    for at in now:
+        former = stood.get((at.slot, at.topic, at.partition))
+        if former is None or former.position != at.position:
+            moved.add(at.slot)
+        elif former.lag:
+            left[at.slot] += at.lag or 0
+    return Counter({slot: lag for slot, lag in left.items() if lag and slot not in moved})

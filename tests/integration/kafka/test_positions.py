@@ -14,6 +14,9 @@ from aiokafka.admin import NewTopic
 
 from bridge.cli.main import main
 from bridge.errors import RecordUnreadable
+from bridge.kafka.doctor import look_at_positions
+from bridge.kafka.intake import OWN_INPUTS
+from bridge.kafka.positions import Inputs
 from tests.integration.kafka.deployment import (
     Deploy,
     Deployment,
@@ -196,6 +199,20 @@ async def test_an_unreadable_record_stops_its_slot_only(
     assert set(await deployment.asked()) == {before, other, after}
     said = [r for r in caplog.records if r.message.startswith("slot stopped")]
     assert len(said) == 1
+
+
+async def test_the_doctor_finds_the_slot_that_stands_still(deploy: Deploy) -> None:
+    """Its worker keeps its seat in the group; the other slot has nothing to read and is well."""
+    deployment = await deploy(2, events=2)
+    await unreadable(deployment, "t", bad=0)
+    names = [*deployment.inputs, *(deployment.topics[role] for role in OWN_INPUTS)]
+    inputs = Inputs(deployment.topics, names, deployment.slots)
+    async with deployment.running(0) as slot, deployment.running(1) as whole:
+        await until(lambda: slot.state == "stopped")
+        await caught_up(whole)
+        checks = await look_at_positions(deployment.client, inputs)
+    assert [check.grade for check in checks] == ["warn"]
+    assert checks[0].found == "slot 0 has 1 offsets left to read and reads none"
 
 
 async def test_trace_goes_on_behind_an_unreadable_record(

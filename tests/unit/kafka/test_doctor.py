@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bridge.config import Worker
@@ -69,9 +71,36 @@ def test_a_stamp_between_before_and_after_is_no_difference(
 
 def test_lost_positions_fail_by_slot_and_lag_does_not() -> None:
     lost = Standing(3, "events", 3, position=1, begin=5, end=9)
-    behind = Standing(0, "events", 0, position=1, begin=0, end=9)
-    (check,) = judge_positions([behind, lost])
+    start = Standing(0, "events", 0, position=0, begin=0, end=9)
+    behind = replace(start, position=1)
+    (check,) = judge_positions([start, lost], [behind, lost])
     assert (check.grade, check.found) == ("fail", "slot 3 has lost 1")
     assert "positions skip --slot 3" in check.advice
-    (check,) = judge_positions([behind])
+    (check,) = judge_positions([start], [behind])
     assert (check.grade, check.found) == ("ok", "none lost, 8 offsets left to read")
+
+
+STUCK = Standing(3, "events", 3, position=1, begin=0, end=9)
+
+
+def test_a_slot_that_reads_nothing_of_what_there_is_is_named() -> None:
+    """Its worker keeps the seat in the group, so only the positions tell; others may be well."""
+    busy = Standing(0, "events", 0, position=1, begin=0, end=9)
+    (check,) = judge_positions([STUCK, busy], [STUCK, replace(busy, position=2)])
+    assert (check.grade, check.subject) == ("warn", "positions")
+    assert check.found == "slot 3 has 8 offsets left to read and reads none"
+    assert "log" in check.advice
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ([replace(STUCK, end=1)], [STUCK]),  # it came just now
+        ([STUCK, replace(STUCK, topic="b")], [STUCK, replace(STUCK, topic="b", position=5)]),
+        ([replace(STUCK, position=None)], [replace(STUCK, position=None)]),  # never opened
+        ([STUCK], [replace(STUCK, position=9)]),
+    ],
+)
+def test_a_slot_that_moves_anywhere_is_at_work(before: list[Standing], now: list[Standing]) -> None:
+    (check,) = judge_positions(before, now)
+    assert check.grade == "ok"
