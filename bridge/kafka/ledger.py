@@ -67,20 +67,25 @@ class Ledger:
 
     def _fold_run(self, key: bytes, value: bytes | None) -> None:
         thread = codec.thread_of_key(key)
-        self._recent.pop(thread, None)
+        if self._recent:
+            self._recent.pop(thread, None)
         if value is None:
             self._forget_run(thread, codec.command_of_key(key))
             return
-        run, approvals = codec.peek_run(value), codec.peek_approvals(value)
+        due, waiting, unconfirmed, approvals, source = codec.file_marks(value)
         old = self._replace(thread, approvals[:16], value)
-        self._tally(run, value, +1)
         if old is not None:
-            self._tally(codec.peek_run(old), old, -1)
+            self._tally(old, -1)
+        elif len(approvals) == 16:
+            self._approvals[approvals] = thread
         else:
             for at in range(0, len(approvals), 16):
                 self._approvals[approvals[at : at + 16]] = thread
-        if run[0] != codec.NO_TIMER:
-            self.timers.add(run[0], thread)
+        self.unconfirmed += unconfirmed
+        if waiting:
+            self._pending[source] += waiting
+        if due != codec.NO_TIMER:
+            self.timers.add(due, thread)
 
     def _replace(self, thread: bytes, first: bytes, value: bytes) -> bytes | None:
         """File the value under its thread; the value it replaces, if there was one.
@@ -116,16 +121,16 @@ class Ledger:
             self._threads[thread] = left[0] if len(left) == 1 else left
         else:
             del self._threads[thread]
-        self._tally(codec.peek_run(old), old, -1)
+        self._tally(old, -1)
         approvals = codec.peek_approvals(old)
         for at in range(0, len(approvals), 16):
             self._approvals.pop(approvals[at : at + 16], None)
 
-    def _tally(self, run: codec.Peek, value: bytes, sign: int) -> None:
-        _, _, waiting, unconfirmed = run
+    def _tally(self, value: bytes, sign: int) -> None:
+        _, waiting, unconfirmed, _, source = codec.file_marks(value)
         self.unconfirmed += sign * unconfirmed
         if waiting:
-            self._pending[codec.peek_source(value)] += sign * waiting
+            self._pending[source] += sign * waiting
 
     def _fold_position(self, key: bytes, value: bytes | None) -> None:
         where = codec.read_position_key(key)

@@ -191,6 +191,19 @@ def peek_run(value: bytes) -> Peek:
     return RUN_PEEK.unpack_from(value, HEADER_SIZE)
 
 
+def file_marks(value: bytes) -> tuple[Millis, int, bool, bytes, bytes]:
+    """All that a restore files an encoded run by, in one pass; it does so for every record.
+
+    Due, open interrupts, unconfirmed, approval ids and source: as `peek_run`, `peek_approvals` and
+    `peek_source` say one by one. Raises StateFormatNewer.
+    """
+    due, _, waiting, unconfirmed = peek_run(value)
+    size, start = _length_at(value, _IDS_AT)
+    end = start + size
+    length, at = _length_at(value, end)
+    return due, waiting, unconfirmed, value[start:end], value[at : at + length]
+
+
 def peek_approvals(value: bytes) -> bytes:
     """The 16-byte approval ids of an encoded run, one after the other."""
     size, start = _length_at(value, _IDS_AT)
