@@ -39,10 +39,11 @@ def stock_fetcher() -> ModuleType:
 
 @contextmanager
 def stock_client() -> Iterator[None]:
-    """Within this the client reads control batches as it was installed."""
-    check = stock_fetcher().PartitionRecords._contains_abort_marker
+    """Within this the client reads batches as it was installed."""
+    stock = stock_fetcher().PartitionRecords
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PartitionRecords, "_contains_abort_marker", check)
+        for name in ("_contains_abort_marker", "_unpack_records"):
+            patch.setattr(PartitionRecords, name, getattr(stock, name))
         yield
 
 
