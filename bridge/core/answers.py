@@ -46,7 +46,6 @@ class Case(Struct, frozen=True, gc=False):
     index: int
     item: Item
     approval_id: str
-    payload: Any  # as json_text reads it
     digest: bytes
     at: Millis
     rules: Rules
@@ -192,7 +191,6 @@ def _case(answer: Answer, run: Run, index: int, now: Millis, rules: Rules) -> Ca
         index,
         item,
         approval_id(run, item.question.interrupt_id),
-        payload,
         digest_of(answer, payload),
         min(answer.origin.timestamp, now),
         rules,
@@ -281,7 +279,7 @@ def _judged(
 
 
 def _park(thread: Thread, answer: Answer, now: Millis, rules: Rules) -> Decision:
-    key = _early_id(answer)
+    key = early_id(answer)
     ttl = rules.policy.early_answer_ttl
     if key is None or ttl <= 0:
         return Decision(thread, (unknown(answer, now),))
@@ -293,7 +291,7 @@ def _park(thread: Thread, answer: Answer, now: Millis, rules: Rules) -> Decision
     return Decision(Thread(thread.runs, (*thread.parked, parked), thread.carry))
 
 
-def _early_id(answer: Answer) -> str | None:
+def early_id(answer: Answer) -> str | None:
     """The approval id of a question that may still come; None where the answer names none."""
     key = answer.thread
     if key is None or answer.run_id is None or answer.interrupt_id is None:
@@ -309,7 +307,7 @@ def _unjudged(answer: Answer, verdict: Verdict, now: Millis) -> Judged:
         answer.origin,
         answer.answer_id or str(answer.origin),
         now,
-        answer.approval_id or _early_id(answer),
+        answer.approval_id or early_id(answer),
         answer.thread,
         answer.run_id,
         answer.interrupt_id,

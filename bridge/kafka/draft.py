@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from bridge.core.answers import early_id
 from bridge.core.ids import id_bytes, make_id
 from bridge.core.model import (
     Answer,
@@ -162,16 +163,5 @@ def _concerned(event: Input) -> Iterator[bytes]:
         for q in event.questions:
             text = make_id("approval", t.source, t.scope, t.thread_id, event.run_id, q.interrupt_id)
             yield id_bytes(text)
-    elif isinstance(event, Answer):
-        yield id_bytes(answer_approval_id(event))
-
-
-def answer_approval_id(answer: Answer) -> str:
-    """The approval id that an answer names or that its full identity computes to."""
-    if answer.approval_id is not None:
-        return answer.approval_id
-    t, run_id, interrupt_id = answer.thread, answer.run_id, answer.interrupt_id
-    assert t is not None
-    assert run_id is not None
-    assert interrupt_id is not None
-    return make_id("approval", t.source, t.scope, t.thread_id, run_id, interrupt_id)
+    elif isinstance(event, Answer) and (early := early_id(event)) is not None:
+        yield id_bytes(early)
