@@ -1,0 +1,1 @@
+"""The bridge run with real agents: their programs, what is expected of each, and the run."""

@@ -1,0 +1,1 @@
+"""The peers of each protocol, and those that cannot be run here."""
