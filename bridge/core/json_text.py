@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from decimal import Decimal, InvalidOperation
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -35,8 +36,14 @@ def read(text: bytes, max_depth: int = MAX_DEPTH) -> Any:
         raise JsonError("empty", "the value is empty")
     if _too_deep(text, max_depth):
         raise JsonError("too_deep", f"nested deeper than {max_depth} levels")
+    value = _at_once(text)
+    return _by_the_rules(text) if value is _UNSURE else value
+
+
+def _by_the_rules(text: bytes) -> Any:
+    """The value looked at member by member, which tells what is wrong with it."""
     try:
-        value = _decoded(_STRICT, text)
+        value = _decoded(text)
     except _RuleBroken as error:
         raise JsonError("json_rules", str(error)) from None
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
@@ -51,12 +58,12 @@ def read(text: bytes, max_depth: int = MAX_DEPTH) -> Any:
 
 def value(text: bytes) -> Any:
     """The value of text that `read` has let in before; no rule is looked at again."""
-    return _decoded(_TRUSTED, text)
+    return _TRUSTED.decode(text)
 
 
 def exact(text: bytes) -> Any:
     """The same with plain decimals, as a schema validator knows them."""
-    return _decoded(_EXACT, text)
+    return _EXACT.decode(text)
 
 
 def digest(value: Any) -> bytes:
@@ -104,22 +111,42 @@ def _number(text: str) -> Number:
 _STRICT = json.JSONDecoder(
     object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_number
 )
-_TRUSTED = json.JSONDecoder(parse_float=Number)
-_EXACT = json.JSONDecoder(parse_float=Decimal)
+_TRUSTED = msgspec.json.Decoder(float_hook=Number)
+_EXACT = msgspec.json.Decoder(float_hook=Decimal)
 
 
-def _decoded(decoder: json.JSONDecoder, text: bytes) -> Any:
+def _decoded(text: bytes) -> Any:
     """The value, and nothing but blanks around it. Raises JSONDecodeError and what hooks raise."""
     trimmed = text.decode().strip(" \t\r\n")
-    value, end = decoder.raw_decode(trimmed)
+    value, end = _STRICT.raw_decode(trimmed)
     if end != len(trimmed):
         raise json.JSONDecodeError("extra text behind the value", trimmed, end)
     return value
 
 
-# One that is not closed takes all the rest, or each quote in it would be tried as a beginning.
-_STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-_BRACKETS = re.compile(rb"[\[\]{}]")
+_UNSURE: Any = object()
+
+
+def _at_once(text: bytes) -> Any:
+    """The value by the decoder in C, which keeps all rules but that of duplicate keys; _UNSURE
+    where it refuses, or where a colon of the text is missing from the value.
+
+    It keeps the last of two members with one key, and then writes a colon less than it read. Only
+    an escaped colon could make up for that.
+    """
+    if b"\\u003a" in text or b"\\u003A" in text:
+        return _UNSURE
+    try:
+        value = _TRUSTED.decode(text)
+    except (ValueError, ArithmeticError, RecursionError):  # msgspec.DecodeError is a ValueError
+        return _UNSURE
+    return value if text.count(b":") == _COLONS.encode(value).count(b":") else _UNSURE
+
+
+_COLONS = msgspec.json.Encoder(enc_hook=lambda _: 0)
+
+_SQUARE = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -127,12 +154,26 @@ def _too_deep(text: bytes, max_depth: int) -> bool:
     """Whether brackets nest deeper than allowed; looked at closely only when they are many."""
     if text.count(b"[") + text.count(b"{") <= max_depth:
         return False
-    depth = 0
-    for bracket in _BRACKETS.finditer(_STRINGS.sub(b"", text)):
-        depth += 1 if bracket[0] in b"[{" else -1
-        if depth > max_depth:
-            return True
-    return False
+    brackets = _outside_strings(text).translate(_SQUARE, _NO_BRACKETS)
+    left = brackets
+    for _ in range(max_depth):
+        left = left.replace(b"[]", b"")  # one level less
+        if not left:
+            return False
+    return _deepest(brackets) > max_depth
+
+
+def _outside_strings(text: bytes) -> bytes:
+    """The text without its strings; one that is not closed takes all the rest."""
+    if b"\\" in text:
+        text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    return b"".join(text.split(b'"')[::2])
+
+
+def _deepest(brackets: bytes) -> int:
+    """The same level by level, for brackets that do not close as they should."""
+    steps = (1 if bracket == ord("[") else -1 for bracket in brackets)
+    return max(accumulate(steps), default=0)
 
 
 def _has_lone_surrogate(value: Any) -> bool:

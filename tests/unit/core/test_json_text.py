@@ -145,3 +145,39 @@ def test_depth_is_that_of_the_value(value: Any, most: int) -> None:
             json_text.read(text, most)
     else:
         assert json_text.read(text, most) == value
+
+
+WRITTEN = st.recursive(
+    st.sampled_from(["1", "-0", "50.0", "1e2", "null", "NaN", '""', '"a:b"', '"\\u003a"', '"\\\\"'])
+    | st.text(":\\u0{}", max_size=6).map(lambda text: f'"{text}"'),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
+        | st.lists(
+            st.tuples(st.sampled_from(['"a"', '"\\u0061"', '"a:"', '"\\u003A"', '"b"']), inner),
+            max_size=3,
+        ).map(lambda pairs: f"{{{','.join(f'{key} : {value}' for key, value in pairs)}}}")
+    ),
+    max_leaves=8,
+)
+
+
+@given(WRITTEN)
+def test_the_decoder_in_c_lets_in_only_what_keeps_the_rules(text: str) -> None:
+    """Keys that stand there twice, however they are written, and values that hold colons."""
+
+    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        assert len(dict(members)) == len(members)
+        return dict(members)
+
+    def refuse(name: str) -> Any:
+        raise AssertionError(name)
+
+    try:
+        value = json.loads(
+            text, object_pairs_hook=pairs, parse_constant=refuse, parse_float=Decimal
+        )
+    except (ValueError, AssertionError):
+        with pytest.raises(JsonError):
+            json_text.read(text.encode())
+    else:
+        assert json_text.read(text.encode()) == value
