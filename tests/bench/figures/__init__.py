@@ -13,6 +13,7 @@ from tests.bench.figures import (
     growth,
     idle_latency,
     memory,
+    readers,
     restore,
     streams,
     takeover,
@@ -23,6 +24,7 @@ FIGURES: Mapping[str, Figure] = {
     for figure in (
         cpu_bare.FIGURE,
         cpu_decide.FIGURE,
+        readers.FIGURE,
         decide.FIGURE,
         cycles.FIGURE,
         streams.FIGURE,
