@@ -81,7 +81,10 @@ class _Runtime:
     program: str
 
 
-_RUNTIMES: Final = (_Runtime("js", "Genkit for JavaScript", "npm", "npm/genkit_js_peer.mjs"),)
+_RUNTIMES: Final = (
+    _Runtime("js", "Genkit for JavaScript", "npm", "npm/genkit_js_peer.mjs"),
+    _Runtime("py", "Genkit for Python", "current", "genkit_py_peer.py"),
+)
 
 
 def _peer(runtime: _Runtime, kind: str, pause: _Pause) -> Peer:
