@@ -40,6 +40,9 @@ class Fields:
 
         Where an object holds both, the camelCase one counts, as in the Python SDK.
         """
+        value = self._members.get(name)
+        if value is not None:
+            return f"{self._pointer}/{name}", value
         written = name
         if name not in self._members and (snake := snake_case(name)) in self._members:
             written = snake
@@ -50,6 +53,9 @@ class Fields:
         return f"{self._pointer}/{written}", value
 
     def text(self, name: str) -> str | None:
+        value = self._members.get(name)
+        if isinstance(value, str):
+            return value
         pointer, value = self.find(name)
         if value is None or isinstance(value, str):
             return value
@@ -87,7 +93,7 @@ class Fields:
     def check_integer(self, name: str, minimum: int = -MAX_SAFE_INTEGER) -> None:
         """A whole number a double can hold; 5.0 is one, and "5" is forgiven as one."""
         pointer, value = self.find(name)
-        if value is None:
+        if value is None or (type(value) is int and minimum <= value <= MAX_SAFE_INTEGER):
             return
         number = _number(value)
         if number is None or not minimum <= number <= MAX_SAFE_INTEGER:
