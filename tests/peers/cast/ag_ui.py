@@ -1,0 +1,88 @@
+"""AG-UI agents, each behind the HTTP endpoint of its own package, and AG-UI's own client.
+
+The scripted models know from the conversation alone whom they speak with and end with that name,
+so the proofs show that the answer has come and that the agent still knows its thread.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.peers.peer import NO_SCHEMA, ONE_EXPIRED, WRONG_THEN_RIGHT, Peer
+
+_EDITED: Final = {"approved": True, "editedArgs": {"order": "4711", "amount": 42.5}}
+
+PEERS: Final = (
+    Peer(
+        name="pydantic-ai",
+        title="Pydantic AI, history in `messages`",
+        protocol="ag-ui",
+        set="current",
+        program="pydantic_ai_peer.py",
+        source={"continuity": True},
+        answer=_EDITED,
+        proof="Ann: refunded 42.5 for 4711",
+        wrong={"approved": "yes"},
+    ),
+    Peer(
+        name="pydantic-ai-store",
+        title="Pydantic AI, its conversation store",
+        protocol="ag-ui",
+        set="current",
+        program="pydantic_ai_peer.py",
+        arguments=("store",),
+        answer=_EDITED,
+        proof="Ann: refunded 42.5 for 4711",
+        wrong={"approved": "yes"},
+    ),
+    Peer(
+        name="ag-ui-strands-approval",
+        title="Strands (ag_ui_strands), tool approval",
+        protocol="ag-ui",
+        set="current",
+        program="ag_ui_strands_peer.py",
+        arguments=("approval",),
+        answer={"approved": True},
+        proof="Ann: refunded 0-0",
+        wrong={"approved": "yes"},
+    ),
+    Peer(
+        name="ag-ui-strands-interrupt",
+        title="Strands (ag_ui_strands), a tool's own interrupt",
+        protocol="ag-ui",
+        set="current",
+        program="ag_ui_strands_peer.py",
+        arguments=("interrupt",),
+        answer="DE-42",
+        proof="Ann: paid 0-0 to DE-42",
+        wrong=NO_SCHEMA,
+        cannot={WRONG_THEN_RIGHT: "a tool's own interrupt comes without a `responseSchema`"},
+    ),
+    Peer(
+        name="agent-framework",
+        title="Agent Framework (agent-framework-ag-ui)",
+        protocol="ag-ui",
+        set="earlier",
+        program="agent_framework_peer.py",
+        source={"continuity": True},
+        answer={"approved": True, "editedArgs": {"order": "4711"}},
+        proof="Ann: refunded 4711",
+        wrong={"approved": True, "order": 4711},
+        cannot={
+            ONE_EXPIRED: "where of two approvals one is not given, whether by a cancelled entry or "
+            "by `approved: false`, it runs neither, asks for the one again, and refuses every "
+            "answer to that with APPROVAL_RESUME_MISSING_INTERRUPT"
+        },
+    ),
+    Peer(
+        name="ag-ui-client",
+        title="@ag-ui/client, its own checks of a resume",
+        protocol="ag-ui",
+        set="npm",
+        program="npm/ag_ui_client_peer.mjs",
+        answer={"account": "DE-42"},
+        proof="paid to DE-42",
+        wrong={"account": 42},
+        own_deadline=True,
+    ),
+)
