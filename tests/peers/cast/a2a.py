@@ -1,0 +1,57 @@
+"""The A2A peers: the SDK's own server in each version and binding, and frameworks behind it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.peers.peer import NO_SCHEMA, WRONG_THEN_RIGHT, Peer
+
+_NO_SCHEMA = {WRONG_THEN_RIGHT: "a question of A2A itself is words; nothing says what fits"}
+
+
+def _sdk(name: str, title: str, *arguments: str, **options: str) -> Peer:
+    return Peer(
+        name=name,
+        title=title,
+        protocol="a2a",
+        set="current",
+        program="a2a_sdk_peer.py",
+        arguments=arguments,
+        source={"options": options} if options else {},
+        answer="DE-42",
+        proof="refunded to DE-42",
+        wrong=NO_SCHEMA,
+        cancelled_end="cancelled",
+        expired_end="cancelled",
+        cannot=_NO_SCHEMA,
+    )
+
+
+def _adk(name: str, title: str, *arguments: str) -> Peer:
+    return Peer(
+        name=name,
+        title=title,
+        protocol="a2a",
+        set="current",
+        program="a2a_adk_peer.py",
+        arguments=arguments,
+        answer={"confirmed": True},
+        proof="paid back 4711",
+        wrong={"confirmed": "yes"},
+        cancelled_end="cancelled",
+        expired_end="cancelled",
+    )
+
+
+PEERS: Final[tuple[Peer, ...]] = (
+    _sdk("a2a-sdk", "a2a-sdk, 1.0 JSON-RPC, pushed", "--source=push"),
+    _sdk("a2a-sdk-rest", "a2a-sdk, 1.0 REST, streamed", "--binding=rest", binding="rest"),
+    _sdk("a2a-sdk-0.3", "a2a-sdk, 0.3 JSON-RPC, streamed", "--version=0.3"),
+    _sdk(
+        "a2a-sdk-0.3-rest",
+        "a2a-sdk, 0.3 REST, responses",
+        *("--version=0.3", "--binding=rest", "--source=bodies"),
+    ),
+    _adk("a2a-adk", "google-adk (A2A), responses", "--source=bodies"),
+    _adk("a2a-adk-new-executor", "google-adk (A2A, new executor), streamed", "--new-executor"),
+)
