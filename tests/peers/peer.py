@@ -60,6 +60,10 @@ class Peer:
     """Its questions carry the deadline they are asked with; others get an `expire` operation."""
     cannot: Mapping[str, str] = field(default_factory=dict)
     """Case to reason, for what the peer itself cannot do, measured; footnotes of the table."""
+    note: str | None = None
+    """What a reader of the table must know of how it was run; a footnote at its title."""
+    dead_letters: tuple[str, ...] = ()
+    """Reasons of dead letters that its own events are known to get."""
 
     def __post_init__(self) -> None:
         unknown = set(self.cannot) - set(CASES)

@@ -14,6 +14,19 @@ _EDITED: Final = {"approved": True, "editedArgs": {"order": "4711", "amount": 42
 
 PEERS: Final = (
     Peer(
+        name="ag-ui-langgraph",
+        title="LangGraph (ag-ui-langgraph)",
+        protocol="ag-ui",
+        set="current",
+        program="ag_ui_langgraph_peer.py",
+        answer={"approved": True},
+        proof="refunded 1-1",
+        wrong={"approved": "yes"},
+        own_deadline=True,
+        note="several answers at once, as its default gives them, are refused by LangGraph 1; a "
+        "subclass gives them by interrupt id, which the package provides for",
+    ),
+    Peer(
         name="pydantic-ai",
         title="Pydantic AI, history in `messages`",
         protocol="ag-ui",

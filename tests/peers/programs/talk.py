@@ -44,9 +44,9 @@ def record(key: str | None, value: str, headers: Mapping[str, str] | None = None
 def serve(**handlers: Handler) -> None:
     """Answer requests by their `op`, one at a time, until stdin ends; then end the process."""
     replies = _keep_stdout()
-    asyncio.run(_serve(handlers, replies))
+    asyncio.new_event_loop().run_until_complete(_serve(handlers, replies))
     sys.stderr.flush()
-    os._exit(0)  # threads that a framework left behind must not keep the process
+    os._exit(0)  # servers and threads that a framework left behind must not keep the process
 
 
 def _keep_stdout() -> TextIO:

@@ -1,0 +1,86 @@
+"""`python -m tests.peers [NAME …] [--write]`: run the bridge with real agents.
+
+Ends with 0; 1 where a case failed or the README's table says something else; 2 where it was called
+wrongly, or something is missing or cannot be built.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from bridge.errors import BridgeError
+from tests.peers import sets, table
+from tests.peers.cast.absent import ABSENT
+from tests.peers.peer import Peer
+from tests.peers.program import Trouble
+from tests.peers.report import Report
+from tests.peers.roll import called
+from tests.peers.row import Row
+from tests.peers.run import AT_ONCE, run
+
+README = Path(__file__).parents[2] / "README.md"
+FAILED, UNUSABLE = 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code."""
+    given = _parser().parse_args(arguments)
+    try:
+        peers = called(given.names)
+        report = Report(Console(highlight=False))
+        _build(peers, report)
+        started = time.monotonic()
+        rows = run(peers, report.tell, given.at_once)
+    except (ValueError, sets.SetError, BridgeError, Trouble) as error:
+        print(error, file=sys.stderr)
+        return UNUSABLE
+    report.ends(rows, time.monotonic() - started)
+    whole = not given.names
+    same = _table(rows, write=given.write) if whole else True
+    return 0 if same and all(row.ok for row in rows) else FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m tests.peers", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these; no table then")
+    parser.add_argument("--write", action="store_true", help="write the README's table anew")
+    parser.add_argument("--at-once", type=int, default=AT_ONCE, metavar="N", help="peers at a time")
+    return parser
+
+
+def _build(peers: Sequence[Peer], report: Report) -> None:
+    """The sets these peers run in. Raises SetError with all that is missing at once."""
+    names = sorted({peer.set for peer in peers})
+    missing = sets.missing_tools(names)
+    if missing:
+        raise sets.SetError("\n".join(missing))
+    for name in names:
+        started = time.monotonic()
+        if sets.stale(name):
+            report.begins(f"Building the set {name} into .peers/{name}")
+            sets.build(name)
+            report.begins(f"Built in {time.monotonic() - started:.0f} s")
+
+
+def _table(rows: Sequence[Row], *, write: bool) -> bool:
+    """Write the table, or say where the README has another one; whether it is the same."""
+    page = README.read_text("utf-8")
+    wanted = table.put(page, table.draw(rows, ABSENT))
+    if write:
+        README.write_text(wanted, "utf-8")
+        return True
+    found = table.difference(page, wanted)
+    if found:
+        print(f"{found}\nThe README's table says something else than this run.")
+        print("If the run is right: make peers ARGS=--write")
+    return not found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
