@@ -21,7 +21,7 @@ from bridge.protocols import slices
 from bridge.protocols.a2a import items as found
 from bridge.protocols.a2a.asked import Asked, IdOf, encode, questions_of
 from bridge.protocols.a2a.authorization import authorization
-from bridge.protocols.a2a.credentials import json_without
+from bridge.protocols.a2a.credentials import json_without, text_without
 from bridge.protocols.a2a.event import NAME, Artifact, Event, Frame, Status, Told
 from bridge.protocols.a2a.identity import generation_of, identity_of, instant_of
 from bridge.protocols.a2a.items import Item, Message, Part
@@ -161,11 +161,23 @@ def _asked(
         frame.contextId or message.contextId or None,
         event.tenant or None,
         options.endpoint,
-        tuple(message.extensions or ()),
+        _extensions(frame, message),
         generation,
         bare,
         options.answer_shape,
     )
+
+
+def _extensions(frame: Frame, message: Message) -> tuple[str, ...]:
+    """Those the message lists, and those under whose address metadata stands.
+
+    A request has to ask for them again: without its own, ADK hands the answer to an executor that
+    does not know the question, and the task fails.
+    """
+    metadata = (frame.metadata, message.metadata)
+    names = [name for raw in metadata for name in slices.members_of(bytes(raw))]
+    used = [n for n in names if n.startswith(("https://", "http://")) and text_without(n) == n]
+    return tuple(dict.fromkeys((*(message.extensions or ()), *used)))
 
 
 def _dialect(frame: Frame, message: Message) -> tuple[Version, Binding]:
@@ -183,8 +195,8 @@ def _metadata(frame: Frame, message: Message, kind: Kind, asked: Asked) -> dict[
     members: dict[str, JsonText] = {}
     if asked.context is not None:
         members["contextId"] = slices.text(asked.context)
-    if asked.extensions:
-        members["extensions"] = slices.array_of(map(slices.text, asked.extensions))
+    if message.extensions:
+        members["extensions"] = slices.array_of(map(slices.text, message.extensions))
     for name, raw in (("messageMetadata", message.metadata), ("eventMetadata", frame.metadata)):
         value = slices.given(raw)
         if value is not None:

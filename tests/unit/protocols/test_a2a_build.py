@@ -287,6 +287,21 @@ def test_an_extension_with_a_line_break_is_in_no_header() -> None:
     assert built(event, b"1").headers["A2A-Extensions"] == "https://x.example/v1"
 
 
+def test_an_extension_that_the_agent_used_is_asked_for_again() -> None:
+    """ADK answers by another executor otherwise, which fails the task."""
+    uri = "https://google.github.io/adk-docs/a2a/a2a-extension/"
+    event = status("INPUT_REQUIRED", adk_call("c1"))
+    event["statusUpdate"]["metadata"] = {"adk_app_name": "x", uri: {"adk_agent_executor_v2": True}}
+    assert built(event, b"{}").headers["A2A-Extensions"] == uri
+
+
+def test_an_address_with_a_credential_is_no_extension() -> None:
+    """Headers stand in a topic."""
+    event = status("INPUT_REQUIRED", text())
+    event["statusUpdate"]["metadata"] = {"https://u:secret@x.example/v1": 1}
+    assert "A2A-Extensions" not in built(event, b"1").headers
+
+
 # --- Giving up -----------------------------------------------------------------------------------
 
 
