@@ -84,6 +84,7 @@ class _Runtime:
 _RUNTIMES: Final = (
     _Runtime("js", "Genkit for JavaScript", "npm", "npm/genkit_js_peer.mjs"),
     _Runtime("py", "Genkit for Python", "current", "genkit_py_peer.py"),
+    _Runtime("go", "Genkit for Go", "go", "genkit_go_peer"),
 )
 
 

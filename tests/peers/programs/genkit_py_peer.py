@@ -57,10 +57,10 @@ async def snapshot(lookup: dict[str, str]) -> str:
 
 
 async def records(output: str) -> list[Reply]:
-    """What a producer publishes of a turn: its output and, from a store, its snapshot."""
+    """What a producer publishes of a turn: its output and, unless it failed, its snapshot."""
     turn = json.loads(output)
     values = [wrapped("output", output)]
-    if turn.get("snapshotId"):
+    if turn.get("snapshotId") and "error" not in turn:
         values.append(wrapped("snapshot", await snapshot({"snapshotId": turn["snapshotId"]})))
     return [record(turn["sessionId"], value) for value in values]
 

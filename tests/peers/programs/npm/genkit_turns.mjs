@@ -23,12 +23,12 @@ export class Turns {
     return { chunks: events.slice(0, -1), output: end.slice(RESULT.length, -1) };
   }
 
-  /** What a producer publishes of a turn: its chunks, its output, and the snapshot of it. */
+  /** What a producer publishes of a turn: chunks, output, and its snapshot unless it failed. */
   async records({ chunks, output }) {
     if (output === undefined) return [];
-    const { sessionId, snapshotId } = JSON.parse(output);
+    const { sessionId, snapshotId, error } = JSON.parse(output);
     const values = [...chunks, this.#wrapped("output", output)];
-    if (snapshotId !== undefined) {
+    if (snapshotId !== undefined && error === undefined) {
       values.push(this.#wrapped("snapshot", await this.#snapshot({ snapshotId })));
     }
     return values.map((value) => ({ key: sessionId, value, headers: {} }));
