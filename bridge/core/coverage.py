@@ -13,8 +13,10 @@ from msgspec.structs import replace
 
 from bridge.core import closing, sizes
 from bridge.core.closing import Closed
+from bridge.core.context import body_of
 from bridge.core.model import (
     AnswerStatus,
+    Carried,
     ClosedReason,
     DeadLetter,
     Item,
@@ -50,7 +52,7 @@ def entry_answered(item: Item) -> bool:
 
 
 def resume(
-    run: Run, items: Sequence[Item], carry: JsonText | None, now: Millis, rules: Rules
+    run: Run, items: Sequence[Item], carry: Sequence[Carried], now: Millis, rules: Rules
 ) -> Closed | ClosedReason:
     """The run resumed: its one command and every approval; or the reason why it cannot be.
 
@@ -60,7 +62,7 @@ def resume(
     if any([_needs_refusal(item) for item in items]):
         return "no_refusal_configured"
     full = with_outcome(run, _next_revisions(run, items), "resumed", now)
-    native = _fitting(full, carry, rules)
+    native = _fitting(full, body_of(carry, run.run_id), rules)
     if native is None:
         return "command_too_large"
     if native.abandons_siblings:
@@ -87,7 +89,7 @@ _UNRESUMABLE: dict[ClosedReason, Refusal] = {
 
 
 def settle(
-    run: Run, items: Sequence[Item], carry: JsonText | None, now: Millis, rules: Rules
+    run: Run, items: Sequence[Item], carry: Sequence[Carried], now: Millis, rules: Rules
 ) -> Closed:
     """The end of a run with nothing pending: resumed if it can be, else unresumable."""
     outcome = resume(run, items, carry, now, rules)

@@ -46,7 +46,7 @@ def decide(thread: Thread, event: Input, now: Millis, rules: Rules) -> Decision:
         case RunFailed():
             return run_failed(thread, event, now)
         case Carry():
-            return carried(thread, event, rules)
+            return carried(thread, event, now, rules)
         case Operation():
             return operated(thread, event, now, rules)
         case _:

@@ -22,7 +22,7 @@ from bridge.core.model import (
 )
 from bridge.core.moving import is_after
 from bridge.core.rules import Rules
-from bridge.core.runs import approval_id, publish_all, put, with_confirmation
+from bridge.core.runs import approval_id, publish_all, put, with_confirmation, without
 
 
 def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -> Decision:
@@ -142,7 +142,8 @@ def _supersede(thread: Thread, now: Millis) -> tuple[Thread, tuple[Effect, ...]]
 def _late(thread: Thread, run: Run, now: Millis, rules: Rules) -> Decision:
     """A run older than the newest seen is published once, closed, so that nobody waits for it."""
     closed = closing.close_unpublished(run, now)
-    thread = Thread((*thread.runs, closed.run), thread.parked, thread.carry)
+    carry = without(thread.carry, run.run_id)
+    thread = Thread((*thread.runs, closed.run), thread.parked, carry)
     return _with_early_answers(thread, closed.run, closed.effects, now, rules)
 
 

@@ -13,6 +13,7 @@ from bridge.core.lifecycle import MOVES, Move
 from bridge.core.model import (
     AcceptedAnswer,
     Answer,
+    Carried,
     ClosedReason,
     Item,
     Millis,
@@ -37,9 +38,18 @@ def resume_run_id(run: Run) -> str:
 
 
 def put(thread: Thread, old: Run, new: Run | None) -> Thread:
-    """The thread with one run exchanged, or taken out."""
+    """The thread with one run exchanged, or taken out; one that is closed leaves no context."""
     runs = [new if run is old else run for run in thread.runs]
-    return Thread(tuple([run for run in runs if run is not None]), thread.parked, thread.carry)
+    carry = thread.carry
+    if carry and (new is None or new.outcome is not None):
+        carry = without(carry, old.run_id)
+    return Thread(tuple([run for run in runs if run is not None]), thread.parked, carry)
+
+
+def without(carry: tuple[Carried, ...], run_id: str) -> tuple[Carried, ...]:
+    """The contexts but for that of one run; the same object where it left none."""
+    kept = tuple([context for context in carry if context.run_id != run_id])
+    return carry if len(kept) == len(carry) else kept
 
 
 def with_items(run: Run, items: Sequence[Item]) -> Run:

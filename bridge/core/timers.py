@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bridge.core import answers, closing, coverage, expiry
+from bridge.core import answers, closing, context, coverage, expiry
 from bridge.core.model import Decision, Effect, Forget, Millis, Run, Thread, Tick
 from bridge.core.rules import Rules
 from bridge.core.runs import publish_changed, put, with_items
@@ -24,6 +24,7 @@ def ticked(thread: Thread, event: Tick, now: Millis, rules: Rules) -> Decision:
     effects: list[Effect] = []
     for run in thread.runs:
         thread = _run_ticked(thread, run, due, now, rules, effects)
+    thread = context.outdated(thread, due)
     return _early_answers_ticked(thread, due, now, effects)
 
 

@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from bridge.core.context import body_of
 from bridge.core.decide import decide
 from bridge.core.ids import home_of_id, home_slot
 from bridge.core.model import (
     Answer,
+    Carry,
     Counted,
     DeadLetter,
     Effect,
@@ -225,9 +227,7 @@ class Cycle:
 
     def _apply(self, event: Input, record: Record, source: str) -> None:
         key = self._draft.key_of(event)
-        if isinstance(event, RunFailed | MovedOn) and not self._draft.knows(key):
-            if isinstance(event, RunFailed):
-                self.counts["unattributable", source] += 1
+        if self._concerns_nobody(event, key, source):
             return
         thread = self._draft.thread(key)
         if not source:
@@ -237,15 +237,30 @@ class Cycle:
         thread = self._draft.with_early(thread, event)
         self._emit(self._decide(key, thread, event, source), record, source)
 
+    def _concerns_nobody(self, event: Input, key: bytes, source: str) -> bool:
+        """Whether it is about what a thread holds, and the thread holds nothing."""
+        match event:
+            case RunFailed() | MovedOn():
+                nobody = not self._draft.knows(key)
+                lost = isinstance(event, RunFailed) and not self._draft.carries(key)
+            case Carry():
+                lost = event.run_id is None and event.body is not None
+                nobody = (lost or event.body is None) and not self._draft.carries(key)
+            case _:
+                return False
+        if nobody and lost:
+            self.counts["unattributable", source] += 1
+        return nobody
+
     def _complete(self, event: Interrupted, thread: Thread, record: Record) -> Interrupted:
         protocol = self._desk.sources[record.origin.topic].protocol
         waiting = next((run for run in thread.runs if run.is_open), None)
-        return protocol.complete(event, waiting, thread.carry)
+        return protocol.complete(event, waiting, body_of(thread.carry, ""))
 
     def _decide(self, key: bytes, thread: Thread, event: Input, source: str) -> Iterable[Effect]:
         room = self._draft.parked_room(self._desk.limits)
         decision = decide(thread, event, self._now, self._desk.rules(source, room))
-        self._draft.settle(key, event, thread, decision.thread)
+        self._draft.settle(key, thread, decision.thread)
         return decision.effects
 
     def _emit(self, effects: Iterable[Effect], record: Record, source: str) -> None:

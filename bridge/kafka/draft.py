@@ -12,15 +12,14 @@ from bridge.core.answers import early_id
 from bridge.core.ids import id_bytes, make_id
 from bridge.core.model import (
     Answer,
+    Carried,
     Input,
     Interrupted,
-    JsonText,
     Limits,
     Operation,
     Parked,
     Run,
     Thread,
-    ThreadKey,
     Tick,
 )
 from bridge.core.sizes import early_bytes
@@ -38,7 +37,8 @@ class Draft:
         self._before: dict[bytes, tuple[Run, ...]] = {}
         self._opened: dict[bytes, bytes] = {}  # approval id → thread, of runs this cycle opened
         self._parked: dict[bytes, tuple[Parked, ...]] = {}
-        self._carried: dict[bytes, tuple[ThreadKey, JsonText | None]] = {}
+        self._carried: dict[bytes, tuple[Carried, ...]] = {}  # read or changed in this cycle
+        self._recarried: set[bytes] = set()
         self.parked_count = ledger.parked_count
         self._parked_bytes = ledger.parked_bytes
 
@@ -62,6 +62,11 @@ class Draft:
         """Whether a run of the thread is remembered."""
         return bool(self._runs[key]) if key in self._runs else self._ledger.knows(key)
 
+    def carries(self, key: bytes) -> bool:
+        """Whether a context of the thread is kept."""
+        changed = self._carried.get(key)
+        return self._ledger.has_carry(key) if changed is None else bool(changed)
+
     def thread(self, key: bytes) -> Thread:
         """The thread without early answers."""
         return Thread(self._runs_of(key), (), self._carry_of(key))
@@ -81,13 +86,14 @@ class Draft:
             return Thread(parked=self._parked_under(key[1:]))
         return self.thread(key)
 
-    def settle(self, key: bytes, event: Input, seen: Thread, left: Thread) -> None:
+    def settle(self, key: bytes, seen: Thread, left: Thread) -> None:
         """Take over what a decision left of what it saw."""
         if left.runs is not seen.runs:
             self._runs[key] = left.runs
             self._note_opened(key, seen.runs, left.runs)
         if left.carry is not seen.carry:
-            self._carried[key] = (_thread_key(left, event), left.carry)
+            self._carried[key] = left.carry
+            self._recarried.add(key)
         if left.parked is not seen.parked:
             for approval in {id_bytes(p.approval_id) for p in seen.parked + left.parked}:
                 self._settle_parked(approval, left.parked)
@@ -98,8 +104,10 @@ class Draft:
             yield from self._run_writes(thread, runs)
         for approval, parked in self._parked.items():
             yield codec.parked_key(approval), codec.encode_parked(parked) if parked else None
-        for key, body in self._carried.values():
-            yield codec.carry_key(key), None if body is None else codec.encode_carry(key, body)
+        for thread in self._recarried:
+            carry = self._carried[thread]
+            if carry or self._ledger.has_carry(thread):
+                yield codec.carry_key(thread), codec.encode_carry(carry) if carry else None
 
     def fold(self, writes: Iterable[tuple[bytes, bytes | None]]) -> None:
         """The transaction has committed: the ledger takes what it wrote."""
@@ -143,17 +151,13 @@ class Draft:
         changed = self._parked.get(approval)
         return self._ledger.parked(approval) if changed is None else changed
 
-    def _carry_of(self, key: bytes) -> JsonText | None:
-        if key in self._carried:
-            return self._carried[key][1]
-        return self._ledger.carried(key)
-
-
-def _thread_key(thread: Thread, event: Input) -> ThreadKey:
-    """Context changes with an input of its thread, or with the end of one of its runs."""
-    if isinstance(event, Tick) or event.thread is None:
-        return thread.runs[0].thread
-    return event.thread
+    def _carry_of(self, key: bytes) -> tuple[Carried, ...]:
+        carry = self._carried.get(key)
+        if carry is None:
+            carry = self._ledger.carried(key)
+            if carry:
+                self._carried[key] = carry
+        return carry
 
 
 def _concerned(event: Input) -> Iterator[bytes]:

@@ -7,9 +7,10 @@ is one dictionary entry with its runs as they were encoded; nothing is decoded u
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
+from collections.abc import Iterator
 from typing import Final
 
-from bridge.core.model import JsonText, Millis, Parked, Run
+from bridge.core.model import Carried, Millis, Parked, Run
 from bridge.kafka import state_codec as codec
 from bridge.kafka.timers import Timers
 
@@ -18,6 +19,9 @@ Runs = bytes | list[bytes]
 
 _RECENT: Final = 4_096
 """Threads kept decoded: an answer mostly comes soon after its question."""
+
+_POINTLESS: Final = 10_000
+"""Timers that may stand in the heap although nothing is due then."""
 
 _PARKED_MARK = b"p"
 
@@ -156,6 +160,17 @@ class Ledger:
             self._carried.pop(thread, None)
         else:
             self._carried[thread] = value
+            self._drop_pointless_timers()
+            self.timers.add(codec.carry_until(value), thread)
+
+    def _drop_pointless_timers(self) -> None:
+        """Contexts mostly go long before their timers would come up; a week of those is much."""
+        live = len(self._approvals) + len(self._parked) + len(self._carried)
+        if len(self.timers) > _POINTLESS + 2 * live:
+            self.timers.keep(self._stands)
+
+    def _stands(self, at: Millis, key: bytes) -> bool:
+        return at in self._dues(key)
 
     # --- Reading ------------------------------------------------------------------------------
 
@@ -191,16 +206,16 @@ class Ledger:
         value = self._parked.get(approval)
         return () if value is None else codec.decode_parked(value)
 
-    def carried(self, thread: bytes) -> JsonText | None:
+    def has_carry(self, thread: bytes) -> bool:
+        return thread in self._carried
+
+    def carried(self, thread: bytes) -> tuple[Carried, ...]:
         value = self._carried.get(thread)
-        return None if value is None else codec.decode_carry(value)[1]
+        return () if value is None else codec.decode_carry(value)
 
     def is_due(self, key: bytes, now: Millis) -> bool:
         """Whether a timer that came up still stands; most were made pointless by an answer."""
-        if is_parked_timer(key):
-            value = self._parked.get(key[1:])
-            return value is not None and codec.peek_parked(value)[0] <= now
-        return self._thread_due(key) <= now
+        return any(due <= now for due in self._dues(key))
 
     def oldest(self) -> tuple[dict[str, Millis], Millis | None]:
         """When the oldest open run of each source was published, and the oldest unconfirmed resume.
@@ -219,8 +234,17 @@ class Ledger:
                     resumed_since = min(since, resumed_since or since)
         return open_since, resumed_since
 
-    def _thread_due(self, thread: bytes) -> Millis:
-        return min((codec.peek_run(v)[0] for v in self._values(thread)), default=codec.NO_TIMER)
+    def _dues(self, key: bytes) -> Iterator[Millis]:
+        """When what a timer names is due; NO_TIMER for never."""
+        if is_parked_timer(key):
+            parked = self._parked.get(key[1:])
+            if parked is not None:
+                yield codec.peek_parked(parked)[0]
+            return
+        for value in self._values(key):
+            yield codec.peek_run(value)[0]
+        if key in self._carried:
+            yield codec.carry_until(self._carried[key])
 
     def _values(self, thread: bytes) -> tuple[bytes, ...]:
         runs = self._threads.get(thread)

@@ -16,6 +16,7 @@ STATE_FORMAT: Final = 1
 
 RUN_PEEK_SIZE: Final = 21
 PARKED_PEEK_SIZE: Final = 12
+CARRY_PEEK_SIZE: Final = 8
 
 
 def _record(name: str, **fields: object) -> Any:
@@ -42,7 +43,10 @@ RUN: Final = _record(
     body="bytes",
 )
 PARKED: Final = _record("Parked", peek=_fixed("ParkedPeek", PARKED_PEEK_SIZE), body="bytes")
-CARRY: Final = _record("Carry", source="string", scope="string", thread_id="string", body="bytes")
+# `size` is that of the body before it was packed; 0 where it stands as it is.
+CARRY: Final = _record(
+    "Carry", peek=_fixed("CarryPeek", CARRY_PEEK_SIZE), size="long", body="bytes"
+)
 POSITION: Final = _record("Position", offset="long")
 META: Final = _record(
     "Meta",

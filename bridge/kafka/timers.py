@@ -7,6 +7,7 @@ one push and no search.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 
 Entry = tuple[int, bytes]
 
@@ -32,6 +33,12 @@ class Timers:
         """Put what was collected in order, O(n); from here on each entry finds its place."""
         heapq.heapify(self._heap)
         self._ordered = True
+
+    def keep(self, stands: Callable[[int, bytes], bool]) -> None:
+        """Only those entries that still stand, each once; O(n), where most are known not to."""
+        self._heap = [entry for entry in set(self._heap) if stands(*entry)]
+        if self._ordered:
+            heapq.heapify(self._heap)
 
     def next_at(self) -> int | None:
         return self._heap[0][0] if self._heap else None

@@ -36,6 +36,7 @@ from bridge.core.model.policy import (
 )
 from bridge.core.model.state import (
     AcceptedAnswer,
+    Carried,
     Item,
     Parked,
     Run,
@@ -61,6 +62,7 @@ __all__ = [
     "Answer",
     "AnswerStatus",
     "BuildNative",
+    "Carried",
     "Carry",
     "ClosedReason",
     "Counted",

@@ -78,11 +78,16 @@ class RunFailed(Struct, frozen=True, gc=False):
 
 
 class Carry(Struct, frozen=True, gc=False):
-    """Context of a thread to keep until its run ends without an interrupt; None drops it."""
+    """Context of a run to keep while it may ask, and until what it asked is settled; None drops it.
+
+    `run_id` is empty where the context is the thread's. None stands for the run that began last:
+    the members of `body`, an object, then replace those that are kept, and null takes one away.
+    """
 
     thread: ThreadKey
     body: JsonText | None
     origin: Origin
+    run_id: str | None = ""
 
 
 class Answer(Struct, frozen=True, gc=False, array_like=True):

@@ -85,13 +85,24 @@ class Parked(Struct, frozen=True, gc=False, array_like=True):
     until: Millis
 
 
-class Thread(Struct, frozen=True, gc=False):
-    """All that `decide` sees and changes: one thread's runs, its early answers, its context.
+class Carried(Struct, frozen=True, gc=False, array_like=True):
+    """Context that a run left; `run_id` is empty where it is the thread's.
 
-    `runs` is in order of arrival. `parked` holds the early answers for approval ids the input
-    concerns; a thread that was never seen is `Thread()`.
+    It is not kept beyond `until` unless a run of its thread waits for answers.
+    """
+
+    run_id: str
+    body: JsonText
+    until: Millis
+
+
+class Thread(Struct, frozen=True, gc=False):
+    """All that `decide` sees and changes: one thread's runs, its early answers, its contexts.
+
+    `runs` and `carry` are in order of arrival. `parked` holds the early answers for approval ids
+    the input concerns; a thread that was never seen is `Thread()`.
     """
 
     runs: tuple[Run, ...] = ()
     parked: tuple[Parked, ...] = ()
-    carry: JsonText | None = None
+    carry: tuple[Carried, ...] = ()

@@ -9,7 +9,17 @@ from msgspec.structs import replace
 
 from bridge.core import answers
 from bridge.core.decide import decide
-from bridge.core.model import DeadLetter, Judged, Limits, MovedOn, Native, Operation, Origin, Thread
+from bridge.core.model import (
+    Carried,
+    DeadLetter,
+    Judged,
+    Limits,
+    MovedOn,
+    Native,
+    Operation,
+    Origin,
+    Thread,
+)
 from tests.unit.core.builders import (
     APPROVED,
     HOUR,
@@ -265,7 +275,8 @@ def test_a_command_that_never_fits_closes_the_run_as_unresumable() -> None:
 
 def test_continuity_is_dropped_before_a_command_is() -> None:
     """The carried context goes first, with a note."""
-    thread = replace(opened("a"), carry=b'"' + b"c" * 5_000 + b'"')
+    context = Carried("run-1", b'"' + b"c" * 5_000 + b'"', NOW)
+    thread = replace(opened("a"), carry=(context,))
     decision = told(thread, [answer("a")], given=rules(limits=Limits(command_bytes=5_000)))
     [command] = resumes(decision)
     assert command.native.body == b"[" + APPROVED + b"]"

@@ -16,6 +16,7 @@ from bridge.core.ids import make_id
 from bridge.core.model import (
     AcceptedAnswer,
     Answer,
+    Carried,
     Item,
     Origin,
     Parked,
@@ -28,7 +29,7 @@ from bridge.errors import StateFormatNewer
 from bridge.kafka import state_codec as codec
 from bridge.kafka import state_schemas as schemas
 from bridge.kafka.single_object import SingleObject
-from tests.model_strategies import INT64, json_texts, parked, runs, texts, threads
+from tests.model_strategies import INT64, json_texts, parked, runs, texts
 
 THREAD = ThreadKey("support-agents", "", "thread-1")
 ORIGIN = Origin("agents.run-finished", 2, 41, 1_700_000_000_000)
@@ -69,6 +70,7 @@ CLOSED = Run(
     closed_at=8,
     confirmed=True,
 )
+CONTEXT = (Carried("run-1", b'{"messages":[]}', 1_700_000_700_000),)
 EARLY = (Parked("approval-1", Answer(ORIGIN, "cancelled", answer_id="a", thread=THREAD), 77),)
 
 
@@ -88,10 +90,20 @@ def test_early_answers_come_back_in_order(early: tuple[Parked, ...]) -> None:
     assert codec.peek_parked(value) == (min(each.until for each in early), len(early))
 
 
-@given(threads, json_texts)
-def test_carried_context_comes_back(thread: ThreadKey, body: bytes) -> None:
-    """The context is kept byte for byte, and says whose it is."""
-    assert codec.decode_carry(codec.encode_carry(thread, body)) == (thread, body)
+@given(st.lists(st.builds(Carried, texts, json_texts, INT64), min_size=1, max_size=3))
+def test_carried_contexts_come_back(contexts: list[Carried]) -> None:
+    """Byte for byte, in order; what a restore needs of them is read without decoding them."""
+    value = codec.encode_carry(tuple(contexts))
+    assert codec.decode_carry(value) == tuple(contexts)
+    assert codec.carry_until(value) == min(context.until for context in contexts)
+
+
+def test_a_large_context_is_packed() -> None:
+    """Messages repeat themselves: of theirs less than half is left, and all of it comes back."""
+    body = json.dumps({"messages": [{"id": f"m-{n}", "role": "user"} for n in range(500)]}).encode()
+    value = codec.encode_carry((Carried("run-1", body, 1),))
+    assert len(value) < len(body) / 2
+    assert codec.decode_carry(value) == (Carried("run-1", body, 1),)
 
 
 @given(st.integers(0, 2**63 - 1), st.dictionaries(texts, st.integers(0, 9)))
@@ -156,7 +168,7 @@ VALUES = {
     "open": codec.encode_run(OPEN, 1_700_000_600_000),
     "closed": codec.encode_run(CLOSED, None),
     "parked": codec.encode_parked(EARLY),
-    "carry": codec.encode_carry(THREAD, b'{"messages":[]}'),
+    "carry": codec.encode_carry(CONTEXT),
     "position": codec.encode_position(1_234_567),
     "meta": codec.encode_meta(codec.Meta(slots=8, format=1, partitions_seen={"answers": 6})),
 }
@@ -175,6 +187,8 @@ def test_golden_bytes_are_still_read() -> None:
     assert codec.decode_run(golden["open"]) == OPEN
     assert codec.decode_run(golden["closed"]) == CLOSED
     assert codec.decode_parked(golden["parked"]) == EARLY
+    assert codec.decode_carry(golden["carry"]) == CONTEXT
+    assert codec.decode_carry(golden["packed"]) == (Carried("run-1", b"m" * 1_000, 7),)
 
 
 @pytest.mark.parametrize(
@@ -183,6 +197,7 @@ def test_golden_bytes_are_still_read() -> None:
         codec.decode_run,
         codec.decode_parked,
         codec.decode_carry,
+        codec.carry_until,
         codec.decode_position,
         codec.decode_meta,
         codec.peek_run,
