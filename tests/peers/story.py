@@ -108,7 +108,8 @@ class _Scene:
             await self._bridge.operate(order)
         elif "expires_at" not in turn.asked[index]:
             raise Trouble("expected a question with a deadline of its own, it has none")
-        turn.given.append({"status": "cancelled", "reason": "expired"})
+        reason = "expired" if self.peer.own_deadline else "operator"
+        turn.given.append({"status": "cancelled", "reason": reason})
 
     async def resume(self, turn: Turn) -> str:
         """Give the command to the program, publish what its agent says; how the run ended."""
