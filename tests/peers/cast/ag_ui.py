@@ -73,7 +73,7 @@ PEERS: Final = (
     ),
     Peer(
         name="agent-framework",
-        title="Agent Framework (agent-framework-ag-ui)",
+        title="Agent Framework (agent-framework-ag-ui), tool approval",
         protocol="ag-ui",
         set="earlier",
         program="agent_framework_peer.py",
@@ -86,6 +86,16 @@ PEERS: Final = (
             "by `approved: false`, it runs neither, asks for the one again, and refuses every "
             "answer to that with APPROVAL_RESUME_MISSING_INTERRUPT"
         },
+    ),
+    Peer(
+        name="agent-framework-workflow",
+        title="Agent Framework, a workflow that asks",
+        protocol="ag-ui",
+        set="earlier",
+        program="agent_framework_workflow_peer.py",
+        answer="DE-42",
+        proof="Ann: paid 0-0 to DE-42",
+        wrong=42,
     ),
     Peer(
         name="ag-ui-client",
