@@ -2,7 +2,7 @@
 // HttpAgent for each thread, so that its own checks meet our `resume` with its own pending list.
 //
 // The agent it talks to is played here, by a small server that asks for accounts and then says
-// what it was given.
+// what it was given, and to whom, which it knows from the messages alone.
 
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -24,13 +24,14 @@ const inputs = new Map(); // by run: what the server was sent
 
 /** The events of one run, for the input as it arrived. */
 function* play(input) {
-  const { threadId, runId, resume = [] } = input;
+  const { threadId, runId, messages, resume = [] } = input;
   const { questions, deadline } = plans.get(threadId);
   yield { type: "RUN_STARTED", threadId, runId, protocolVersion: "1.0", input };
   const words = resume.map(({ status, payload }) =>
     status === "resolved" ? `paid to ${payload.account}` : "kept",
   );
-  if (words.length > 0) yield* say(words.join("; "));
+  const name = messages.map(({ content }) => /I am (\w+)/.exec(content)?.[1]).find(Boolean);
+  if (words.length > 0) yield* say(`${name}: ${words.join("; ")}`);
   const asked = questions.shift() ?? 0;
   const interrupts = Array.from({ length: asked }, (_, i) => question(`${runId}/${i}`));
   if (asked > 1 && deadline !== null) interrupts.at(-1).expiresAt = deadline;
@@ -70,7 +71,7 @@ function client(threadId) {
     responses.push(new Response(kept).text());
     return new Response(read, response);
   };
-  const message = { id: "m-1", role: "user", content: "Pay my refund, please." };
+  const message = { id: "m-1", role: "user", content: "I am Ann. Pay my refund." };
   const agent = new HttpAgent({ url, threadId, initialMessages: [message], fetch: fetching });
   return { agent, responses };
 }
@@ -112,19 +113,20 @@ async function resume({ native }) {
   const { body } = native;
   const { agent } = agents.get(body.threadId);
   await checkGuards(agent);
+  agent.setMessages(body.messages);
+  agent.setState(body.state);
   let ran;
   try {
     ran = await agent.runAgent(body);
   } catch (error) {
     return { records: [], end: "refused", result: null, problem: String(error) };
   }
-  const { threadId, runId, resume: entries } = inputs.get(body.runId) ?? {};
-  const sent = { threadId, runId, resume: entries };
-  const wanted = { threadId: body.threadId, runId: body.runId, resume: body.resume };
-  if (!isDeepStrictEqual(sent, wanted)) throw new Error("the client sent another resume");
+  if (!isDeepStrictEqual(inputs.get(body.runId), body)) {
+    throw new Error("what the client sent is not the body that it was given");
+  }
   const said = ran.newMessages.map(({ content }) => content);
   const end = agent.pendingInterrupts.length > 0 ? "asks" : "finished";
-  return { records: await records(threadId), end, result: said };
+  return { records: await records(body.threadId), end, result: said };
 }
 
 await serve({
