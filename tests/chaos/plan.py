@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from tests.chaos.shapes import SHAPES, Question
+from tests.chaos.agents import AGENTS
+from tests.chaos.agents.play import Agent, Ask
+from tests.chaos.agents.source import Source
 
 Manner = Literal[
     "plain",
@@ -28,15 +30,11 @@ MANNERS: dict[Manner, int] = {
     "never": 2,  # left to expire
 }
 _T = TypeVar("_T")
-Turn = Literal["none", "withdraw", "expire", "resumed elsewhere", "run error"]
-TURNS: dict[Turn, int] = {
-    "none": 40,
-    "withdraw": 1,
-    "expire": 1,
-    "resumed elsewhere": 1,
-    "run error": 1,
-}
+NO_TURN = "none"
+_NO_TURN_WEIGHT = 20
+OPERATIONS: Mapping[str, int] = {"withdraw": 1, "expire": 1}
 Keying = Literal["thread", "none", "foreign"]
+Follows = Literal["nothing", "a closed run", "an open run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,35 +50,46 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """One interrupted run. `follows` tells what its thread did before it."""
+    """One interrupted run of an agent of `source`. `follows` tells what its thread did before it,
+    in the cycle of number `before`.
+    """
 
+    number: int
+    source: Source
     thread: str
-    run: str
-    questions: tuple[Question, ...]
+    ask: Ask
     replies: tuple[Reply, ...]
     order: tuple[int, ...]  # in which the interrupts are answered
     keying: Keying
     repeated: bool  # the producer sends the event twice
     conflicting: bool  # then another one under the same ids
-    turn: Turn  # what somebody else does to the run once it is published
+    noisy: bool  # records around it that change nothing
+    turn: str  # what somebody else does to the run once it is published
     late: bool  # one more answer when the run is closed
     bad: int  # bad records around it
-    follows: Literal["nothing", "a closed run", "an open run"]
+    follows: Follows
+    before: int | None
 
 
-def cycles(seed: int, count: int) -> Iterator[Cycle]:
-    """`count` cycles; the same for the same seed."""
+def cycles(seed: int, count: int, sources: tuple[str, ...] = tuple(AGENTS)) -> Iterator[Cycle]:
+    """`count` cycles of agents of these sources, mixed; the same for the same seed."""
     chance = random.Random(seed)
-    thread, runs = "", 0
+    last: dict[str, Cycle] = {}
     for number in range(count):
-        follows = "nothing" if not runs else _weighted(chance, _FOLLOWS)
-        if follows == "nothing":
-            thread, runs = f"thread-{seed}-{number}", 0
-        runs += 1
-        yield _cycle(chance, thread, f"run-{number}", follows)
+        name = chance.choice(sources)
+        agent, before = AGENTS[name], last.get(name)
+        follows: Follows = "nothing"
+        if before is not None and before.turn not in agent.ends:
+            follows = _weighted(chance, _FOLLOWS)
+        if before is None or follows == "nothing":
+            follows, thread = "nothing", f"{name}-{seed}-{number}"
+        else:
+            thread = before.thread
+        last[name] = _cycle(chance, agent, thread, number, follows, before)
+        yield last[name]
 
 
-_FOLLOWS: dict[Literal["nothing", "a closed run", "an open run"], int] = {
+_FOLLOWS: dict[Follows, int] = {
     "nothing": 7,
     "a closed run": 2,
     "an open run": 1,
@@ -90,27 +99,44 @@ _KEYINGS: dict[Keying, int] = {"thread": 8, "none": 1, "foreign": 1}
 
 def _cycle(
     chance: random.Random,
+    agent: Agent,
     thread: str,
-    run: str,
-    follows: Literal["nothing", "a closed run", "an open run"],
+    number: int,
+    follows: Follows,
+    before: Cycle | None,
 ) -> Cycle:
-    count = chance.choice((1, 1, 1, 2, 2, 3, 4))
-    shape = chance.choice(SHAPES)
-    questions = tuple(shape(chance, thread, run, number) for number in range(count))
+    ask = agent.draw(chance, thread, f"run-{number}", follows)
+    replies = tuple(_reply(chance) for _ in range(ask.count))
     return Cycle(
+        number=number,
+        source=agent.source,
         thread=thread,
-        run=run,
-        questions=questions,
-        replies=tuple(_reply(chance) for _ in questions),
-        order=tuple(chance.sample(range(count), count)),
+        ask=ask,
+        replies=replies,
+        order=tuple(chance.sample(range(ask.count), ask.count)),
         keying=_weighted(chance, _KEYINGS),
         repeated=chance.random() < 0.1,
         conflicting=chance.random() < 0.05,
-        turn=_weighted(chance, TURNS),
+        noisy=chance.random() < 0.2,
+        turn=_turn(chance, agent, ask, replies),
         late=chance.random() < 0.1,
         bad=chance.choice((0, 0, 0, 0, 1, 2)),
         follows=follows,
+        before=None if before is None or follows == "nothing" else before.number,
     )
+
+
+def _turn(chance: random.Random, agent: Agent, ask: Ask, replies: tuple[Reply, ...]) -> str:
+    """What nobody answers and no deadline ends must be ended by somebody."""
+    turns = {**OPERATIONS, **agent.turns}
+    if not any(_stays(reply, ask, waits) for reply, waits in zip(replies, ask.waits, strict=True)):
+        turns[NO_TURN] = _NO_TURN_WEIGHT * len(turns) // 2
+    return _weighted(chance, turns)
+
+
+def _stays(reply: Reply, ask: Ask, waits: bool) -> bool:
+    is_answered = reply.manner == "cancelled" or (ask.is_answerable and reply.manner != "never")
+    return waits and not is_answered
 
 
 def _reply(chance: random.Random) -> Reply:

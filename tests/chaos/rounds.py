@@ -21,12 +21,16 @@ from bridge.demo.check.outside import Recovery
 from bridge.demo.check.reader import read_topics
 from bridge.kafka import topic_admin
 from bridge.kafka.topics import Wanted
+from tests.chaos.agents import AGENTS
+from tests.chaos.agents.ag_ui import SOURCE as AG_UI_SOURCE
+from tests.chaos.agents.source import EARLY_ANSWER_TTL
 from tests.chaos.faults import Broker, Fault, inflict, recoveries
 from tests.chaos.load import LoadReport, run_load
 from tests.chaos.workers import WORKER, Fleet, Setting, Worker, write_config
 from tests.topics import create_topics
 
-SOURCE = "agents"
+SOURCE = AG_UI_SOURCE.name
+MIXED = (SOURCE,)  # the protocols whose topics the checker reads, on one cluster
 SETTLE_SECONDS = 90.0
 WORKER_TIMES: Mapping[str, Setting] = {"takeover_grace": "3s", "session_timeout": "6s"}
 
@@ -37,10 +41,15 @@ class Site:
 
     bootstrap: str
     names: dict[str, str]  # role to topic, the bridge's own
-    input_topic: str
+    input_topics: dict[str, str]  # by source
     slots: int
     config: Path
     directory: Path
+
+    @property
+    def input_topic(self) -> str:
+        """That of the AG-UI agents."""
+        return self.input_topics[SOURCE]
 
     def fleet(self, count: int, env: Mapping[str, str] | None = None) -> Fleet:
         return Fleet(count, self.config, self.directory, env)
@@ -64,14 +73,16 @@ class Site:
         """Everything committed on all topics of the round."""
         roles: dict[str, Role] = {topic: role for role, topic in self.names.items()}  # type: ignore[misc]  # the roles of the settings are the checker's
         return await read_topics(
-            {**roles, self.input_topic: "input"}, bootstrap_servers=self.bootstrap
+            {**roles, **dict.fromkeys(self.input_topics.values(), "input")},
+            bootstrap_servers=self.bootstrap,
         )
 
     async def judge(
         self, *, final: bool = False, recovered: Sequence[Recovery] = (), compacted: bool = False
     ) -> Report:
         """The checker's report on the topics as they are now."""
-        setup = Setup({self.input_topic: SOURCE}, self.slots, final=final, compacted=compacted)
+        sources = {topic: source for source, topic in self.input_topics.items()}
+        setup = Setup(sources, self.slots, final=final, compacted=compacted)
         return check(await self.records(), setup, recoveries=recovered)
 
     async def settled(self, recovered: Sequence[Recovery] = ()) -> Report:
@@ -88,40 +99,42 @@ async def build_site(
     bootstrap: str,
     directory: Path,
     *,
+    sources: Sequence[str] = (SOURCE,),
     slots: int = 4,
     input_partitions: int | None = None,
     input_config: Mapping[str, str] | None = None,
     sections: Mapping[str, Mapping[str, Setting]] | None = None,
 ) -> Site:
-    """Topics and a settings file for a round."""
+    """Topics and a settings file for a round with these sources."""
     app = f"round-{uuid.uuid4().hex[:8]}"
     roles = ("answers", "operations", "approvals", "resume-commands", "answer-verdicts")
     names = {role: f"{app}.{role}" for role in (*roles, "dead-letters", "state", "reroute")}
-    input_topic = f"{app}.run-finished"
+    input_topics = {source: f"{app}.{source}" for source in sources}
+    partitions, topic_config = input_partitions or slots, dict(input_config or {})
     await create_topics(
         bootstrap,
-        [
-            NewTopic(
-                input_topic, input_partitions or slots, 1, topic_configs=dict(input_config or {})
-            )
-        ],
+        [NewTopic(t, partitions, 1, topic_configs=topic_config) for t in input_topics.values()],
     )
-    wanted = Wanted(names=names, inputs=(input_topic,), partitions=slots, bootstrap=bootstrap)
+    inputs = tuple(input_topics.values())
+    wanted = Wanted(names=names, inputs=inputs, partitions=slots, bootstrap=bootstrap)
     await topic_admin.create({"bootstrap_servers": bootstrap}, wanted)
     # An early answer whose event was lost on its way to a dead broker must have its verdict too.
-    merged = {"worker": dict(WORKER_TIMES), "policy": {"early_answer_ttl": "30s"}}
+    merged: dict[str, dict[str, Setting]] = {
+        "worker": dict(WORKER_TIMES),
+        "policy": {"early_answer_ttl": f"{EARLY_ANSWER_TTL}ms"},
+    }
     for section, settings in (sections or {}).items():
         merged.setdefault(section, {}).update(settings)
     config = write_config(
         directory / "bridge.toml",
         bootstrap,
         names,
-        {SOURCE: input_topic},
+        [AGENTS[source].source.settings(topic) for source, topic in input_topics.items()],
         partitions=slots,
         app_id=app,
         sections=merged,
     )
-    return Site(bootstrap, names, input_topic, slots, config, directory)
+    return Site(bootstrap, names, input_topics, slots, config, directory)
 
 
 @asynccontextmanager
@@ -148,8 +161,7 @@ async def round_of(
             run_load(
                 site.bootstrap,
                 site.names,
-                site.input_topic,
-                SOURCE,
+                site.input_topics,
                 seed,
                 cycles,
                 rate,

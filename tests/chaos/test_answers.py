@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.chaos.agents.instants import in_future
 from tests.chaos.hand import Hand, question
 from tests.chaos.rounds import build_site, working
-from tests.chaos.shapes import in_future
 
 
 async def test_answers_wait_while_nobody_works(bootstrap: str, tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.chaos.agents.instants import in_future
 from tests.chaos.hand import Hand, question
 from tests.chaos.metering import figure
 from tests.chaos.rigged import rigged
 from tests.chaos.rounds import build_site
-from tests.chaos.shapes import in_future
 
 HOURS = 7_200
 

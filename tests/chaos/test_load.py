@@ -6,20 +6,26 @@ import itertools
 import json
 import random
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bridge.config.load import load
+from bridge.core.model import Carry, Interrupted, Limits, Origin, ThreadKey
 from bridge.demo.check.answers import read_given
-from bridge.demo.check.events import Asked, Bad, read_event
 from bridge.demo.check.log import LogRecord
 from bridge.demo.check.schemas import fits
+from bridge.protocols import PROTOCOLS
+from bridge.protocols.interface import AgentProtocol, Reading, Record
 from tests.chaos import faults, plan
-from tests.chaos.shapes import SHAPES, bad_answer, bad_record, finished, in_future
+from tests.chaos.agents import AGENTS
+from tests.chaos.agents.ag_ui_shapes import SHAPES, Shape
+from tests.chaos.agents.junk import bad_answer
+from tests.chaos.script import play_of
 from tests.chaos.workers import Worker, WorkerError, write_config
 
+ASKED_AT = 1_790_000_000_000
 STAND_IN = """
 import http.server, json, sys
 class Ready(http.server.BaseHTTPRequestHandler):
@@ -33,35 +39,71 @@ server.serve_forever()
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
-def test_answers_of_a_shape_are_what_they_are_called(shape: Any) -> None:
+def test_answers_of_a_shape_are_what_they_are_called(shape: Shape) -> None:
     """Valid ones fit the schema and differ, the invalid one does not fit."""
-    question = shape(random.Random(1), "thread-1", "run-1", 0)
-    approval = {"response_schema": question.interrupt.get("responseSchema")}
-    assert question.valid[0] != question.valid[1]
-    for valid in question.valid:
+    interrupt = shape(random.Random(1), "thread-1", "run-1", 0)
+    approval = {"response_schema": interrupt.body.get("responseSchema")}
+    assert interrupt.valid[0] != interrupt.valid[1]
+    for valid in interrupt.valid:
         assert fits(approval, json.loads(valid)) in {True, None}
-    if question.invalid is not None:
-        assert fits(approval, json.loads(question.invalid)) is False
+    if interrupt.invalid is not None:
+        assert fits(approval, json.loads(interrupt.invalid)) is False
 
 
-def test_every_planned_event_asks_its_questions() -> None:
-    """All cycles of a seed are events that a naive reader takes for what they are meant to be."""
-    for cycle in plan.cycles(7, 200):
-        expires = [in_future(2.0) if r.expires_in else None for r in cycle.replies]
-        value = finished(cycle.thread, cycle.run, cycle.questions, expires)
-        reading = read_event(value, 64, 1_000_000)
-        assert isinstance(reading, Asked)
-        assert len(reading.interrupts) == len(cycle.questions)
+@pytest.mark.parametrize("name", AGENTS)
+def test_every_planned_run_asks_its_questions(name: str) -> None:
+    """The load can name a question before anybody has published it."""
+    protocol = protocol_of(name)
+    for cycle in plan.cycles(7, 150, (name,)):
+        play = play_of(cycle, ASKED_AT)
+        asked = asked_by(protocol, name, play.asking)
+        assert asked.thread == ThreadKey(name, cycle.source.scope, cycle.thread)
+        assert asked.run_id == play.run
+        assert [q.interrupt_id for q in asked.questions] == [q.interrupt_id for q in play.questions]
 
 
-def test_bad_records_are_bad() -> None:
-    """None of them reads as an event, none of the bad answers as an answer."""
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_repeat_is_the_same_question_and_a_conflict_is_not(name: str) -> None:
+    """Also where the repeat is written in another shape or dialect."""
+    protocol = protocol_of(name)
+    for cycle in plan.cycles(8, 150, (name,)):
+        play = play_of(cycle, ASKED_AT)
+        asked, again = (asked_by(protocol, name, (r,)) for r in (play.asking[-1], play.repeat))
+        assert (asked.run_id, asked.digest) == (again.run_id, again.digest)
+        if play.conflict is not None:
+            other = asked_by(protocol, name, (play.conflict,))
+            assert asked.run_id == other.run_id
+            assert asked.digest != other.digest
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_bad_records_are_bad(name: str) -> None:
+    """None of them becomes an input; and what is only noise is refused by nobody."""
+    protocol, chance = protocol_of(name), random.Random(3)
+    for _ in range(200):
+        reading = read_by(protocol, name, AGENTS[name].bad(chance, "thread-1"))
+        assert (reading.inputs, reading.refusal is None) == ((), False)
+    for cycle in plan.cycles(9, 50, (name,)):
+        for noise in play_of(cycle, ASKED_AT).noise:
+            assert read_by(protocol, name, noise).refusal is None
+
+
+def test_bad_answers_are_bad() -> None:
+    """None of them reads as an answer."""
     chance = random.Random(3)
     for _ in range(200):
-        value = bad_record(chance, "thread-1").value
-        assert isinstance(read_event(value, 64, 1_000_000), Bad), value
         record = LogRecord("answers", "answers", 0, 0, 0, None, bad_answer(chance))
         assert read_given(record, 64, 1_000_000).sound is not True, record.value
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_every_run_that_is_asked_comes_to_an_end(name: str) -> None:
+    """It is answered, or its deadline or somebody else ends it: no load waits for ever."""
+    for cycle in plan.cycles(10, 300, (name,)):
+        if cycle.turn == plan.NO_TURN:
+            for reply, waits in zip(cycle.replies, cycle.ask.waits, strict=True):
+                answers = cycle.ask.is_answerable and reply.manner != "never"
+                assert answers or not waits or reply.manner == "cancelled", cycle
 
 
 def test_plans_come_from_their_seed() -> None:
@@ -69,11 +111,10 @@ def test_plans_come_from_their_seed() -> None:
     assert list(plan.cycles(5, 50)) == list(plan.cycles(5, 50))
     assert list(plan.cycles(5, 50)) != list(plan.cycles(6, 50))
     assert faults.plan(5, 60, 2) == faults.plan(5, 60, 2)
-    assert {follows for follows in (c.follows for c in plan.cycles(5, 200))} == {
-        "nothing",
-        "a closed run",
-        "an open run",
-    }
+    for name in AGENTS:
+        drawn = list(plan.cycles(5, 800, (name,)))
+        assert {c.follows for c in drawn} == {"nothing", "a closed run", "an open run"}
+        assert {c.turn for c in drawn} == {"none", *plan.OPERATIONS, *AGENTS[name].turns}
 
 
 def test_faults_keep_their_distance() -> None:
@@ -136,3 +177,27 @@ async def test_a_worker_that_ends_is_told_with_its_log(tmp_path: Path) -> None:
     worker.start()
     with pytest.raises(WorkerError, match="no topics"):
         await worker.ready(20)
+
+
+def protocol_of(name: str) -> AgentProtocol:
+    """The bridge's reader of that source: what the load relies on when it names questions."""
+    source = AGENTS[name].source
+    return PROTOCOLS[source.protocol].configured(source.options)
+
+
+def read_by(protocol: AgentProtocol, name: str, value: bytes | None) -> Reading:
+    origin = Origin("events", 0, 0, ASKED_AT)
+    return protocol.read(Record(value, b"thread-1", (), origin), name, Limits())
+
+
+def asked_by(protocol: AgentProtocol, name: str, values: Sequence[bytes]) -> Interrupted:
+    """The run that these records ask, with what an earlier one of them kept for the last."""
+    carry = None
+    for value in values:
+        reading = read_by(protocol, name, value)
+        for given in reading.inputs:
+            if isinstance(given, Carry) and given.body is not None:
+                carry = given.body
+    found = [given for given in reading.inputs if isinstance(given, Interrupted)]
+    assert len(found) == 1, values[-1]
+    return protocol.complete(found[0], None, carry)

@@ -14,7 +14,7 @@ import pytest
 from bridge.demo.broker import DevBroker
 from tests.chaos.faults import Broker, Fault, mixed, plan
 from tests.chaos.load import run_load
-from tests.chaos.rounds import SOURCE, Site, build_site, round_of, working
+from tests.chaos.rounds import MIXED, Site, build_site, round_of, working
 from tests.chaos.workers import Worker
 
 LONG_SEEDS = range(101, 121)
@@ -23,7 +23,7 @@ ENOUGH = 20
 
 async def test_quiet_round(bootstrap: str, tmp_path: Path) -> None:
     """Without any fault, everything that misbehaving producers send is judged rightly."""
-    site = await build_site(bootstrap, tmp_path)
+    site = await build_site(bootstrap, tmp_path, sources=MIXED)
     report, load = await round_of(site, seed=1, faults=(), cycles=60, rate=20)
     assert report.ok, f"{load}\n{report.summary()}"
     assert report.outcomes["resumed"] > 20, report.summary()
@@ -31,7 +31,7 @@ async def test_quiet_round(bootstrap: str, tmp_path: Path) -> None:
 
 async def test_workers_are_killed_under_load(bootstrap: str, tmp_path: Path) -> None:
     """SIGKILL at any moment: nothing is lost, doubled or applied to the wrong question."""
-    site = await build_site(bootstrap, tmp_path)
+    site = await build_site(bootstrap, tmp_path, sources=MIXED)
     faults = plan(11, 14, 2, ("kill worker",), every=3, lasts=(0.1, 3))
     await checked(site, 11, faults, cycles=120, rate=10)
 
@@ -42,7 +42,7 @@ async def test_everything_fails_under_load(
     broker: DevBroker, bootstrap: str, tmp_path: Path, seed: int
 ) -> None:
     """Workers killed, ended and paused beyond their session, the broker killed and paused."""
-    site = await build_site(bootstrap, tmp_path)
+    site = await build_site(bootstrap, tmp_path, sources=MIXED)
     await checked(site, seed, mixed(seed, 2), cycles=350, rate=8, broker=broker)
 
 
@@ -50,7 +50,7 @@ async def test_everything_fails_under_load(
 @pytest.mark.parametrize("seed", range(201, 206))
 async def test_kills_in_any_millisecond(bootstrap: str, tmp_path: Path, seed: int) -> None:
     """Three workers, one killed about every second and started again at once."""
-    site = await build_site(bootstrap, tmp_path)
+    site = await build_site(bootstrap, tmp_path, sources=MIXED)
     faults = plan(seed, 40, 3, ("kill worker",), every=1, lasts=(0.0, 0.3))
     await checked(site, seed, faults, cycles=300, rate=8, workers=3)
 
@@ -59,11 +59,11 @@ async def test_kills_in_any_millisecond(bootstrap: str, tmp_path: Path, seed: in
 @pytest.mark.parametrize("seconds", [20, 60])
 async def test_rebalance_storm(bootstrap: str, tmp_path: Path, seconds: int) -> None:
     """Fault 8: a worker joins or leaves every two seconds, and work goes on meanwhile."""
-    site = await build_site(bootstrap, tmp_path)
+    site = await build_site(bootstrap, tmp_path, sources=MIXED)
     async with working(site, 1) as (steady,), site.worker("guest", ready=False) as guest:
         load, _ = await asyncio.gather(
             run_load(
-                *(site.bootstrap, site.names, site.input_topic, SOURCE, 31),
+                *(site.bootstrap, site.names, site.input_topics, 31),
                 cycles=seconds * 6,
                 rate=6,
                 stop_after=seconds + 60,

@@ -16,12 +16,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 READY_SECONDS = 60.0
 STOP_SECONDS = 30.0  # above the worker's own shutdown deadline of 20 s
 
 WORKER = (sys.executable, "-m", "bridge.cli.main")
 Setting = str | int | float | bool | list[str]
+Settings = Mapping[str, Any]  # with tables inside
 
 
 class WorkerError(AssertionError):
@@ -32,13 +34,14 @@ def write_config(
     path: Path,
     bootstrap: str,
     names: Mapping[str, str],
-    sources: Mapping[str, str],
+    sources: Mapping[str, str] | Sequence[Settings],
     *,
     partitions: int,
     app_id: str,
     sections: Mapping[str, Mapping[str, Setting]] | None = None,
 ) -> Path:
-    """A settings file. `names` is role to topic, `sources` is source name to input topic.
+    """A settings file. `names` is role to topic; `sources` are the sources' tables, or for AG-UI
+    source name to input topic.
 
     `sections` adds to (or replaces) single keys: {"worker": {"takeover_grace": "2s"}}.
     """
@@ -55,8 +58,8 @@ def write_config(
     for name, settings in (sections or {}).items():
         tables.setdefault(name, {}).update(settings)
     text = "\n".join(_table(f"[{name}]" if name else "", table) for name, table in tables.items())
-    for name, topic in sources.items():
-        text += "\n" + _table("[[sources]]", {"name": name, "protocol": "ag-ui", "topic": topic})
+    for table in _source_tables(sources):
+        text += "\n" + _table("[[sources]]", table)
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -250,10 +253,22 @@ _ROLES = frozenset(
 )
 
 
-def _table(head: str, settings: Mapping[str, Setting]) -> str:
-    # JSON's strings, numbers, booleans and lists of strings are TOML's too.
-    lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
+def _source_tables(sources: Mapping[str, str] | Sequence[Settings]) -> Sequence[Settings]:
+    if not isinstance(sources, Mapping):
+        return sources
+    return [{"name": name, "protocol": "ag-ui", "topic": t} for name, t in sources.items()]
+
+
+def _table(head: str, settings: Settings) -> str:
+    lines = [f"{key} = {_toml(value)}" for key, value in settings.items()]
     return "\n".join([head, *lines]).strip() + "\n"
+
+
+def _toml(value: Any) -> str:
+    """JSON's strings, numbers, booleans and lists are TOML's too; its objects are not."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + " }"
+    return json.dumps(value)
 
 
 def _parsed(text: bytes) -> dict[str, object] | None:
