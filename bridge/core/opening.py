@@ -47,8 +47,10 @@ def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -
 def _again(thread: Thread, run: Run, event: Interrupted) -> Decision:
     """A run id that is remembered: the identical event again is the normal case of a retry."""
     # A producer's clock may be ahead of the close; only a later record than the first is reuse.
+    # What has an instant of its own keeps it when it is told of again, as some A2A agents do.
     written = event.origin.timestamp
-    if run.closed_at is not None and written > max(run.closed_at, run.origin.timestamp):
+    is_later = event.at > run.at and written > run.origin.timestamp
+    if run.closed_at is not None and is_later and written > run.closed_at:
         return _refused(thread, "run_reused", "the run was closed before this event was written")
     if event.digest != run.digest:
         return _refused(thread, "run_conflict", "the run was published with other interrupts")

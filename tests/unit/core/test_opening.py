@@ -55,7 +55,17 @@ def test_other_content_for_an_open_run_is_a_conflict() -> None:
 def test_a_closed_run_asked_again(written: int, reasons: list[str]) -> None:
     """A replay of the event is silent; a new event with an old run id is not."""
     closed = told(opened("a"), [answer("a")], NOW + 10).thread
-    again = replace(event("a"), origin=Origin("events", 0, 9, written))
+    again = replace(event("a", at=written), origin=Origin("events", 0, 9, written))
+    decision = decide(closed, again, NOW + HOUR, rules())
+    assert decision.thread is closed
+    assert letters(decision) == reasons
+
+
+@pytest.mark.parametrize(("own", "reasons"), [(NOW, []), (NOW + 1, ["run_reused"])])
+def test_a_closed_run_told_of_again(own: int, reasons: list[str]) -> None:
+    """A late record of what happened at the same instant is silent; of another one it is not."""
+    closed = told(opened("a"), [answer("a")], NOW + 10).thread
+    again = replace(event("a", at=own), origin=Origin("events", 0, 9, NOW + 11))
     decision = decide(closed, again, NOW + HOUR, rules())
     assert decision.thread is closed
     assert letters(decision) == reasons

@@ -217,6 +217,15 @@ def test_a_refused_answer_ends_the_wait_for_its_run() -> None:
     assert [one["run_id"] for one in agents.pending()] == ["q2"]
 
 
+def test_a_status_told_of_again_after_its_answer_is_no_fault() -> None:
+    """The JavaScript SDK's agents begin each turn with the task as it stood."""
+    agents = Agents()
+    agents.tells(status("INPUT_REQUIRED", text()))
+    agents.answers(agents.pending()[0], "main")
+    agents.tells(status("INPUT_REQUIRED", text()))
+    assert (agents.letters(), agents.pending(), len(agents.commands())) == ([], [], 1)
+
+
 @pytest.mark.parametrize("nth", ["2", None])
 def test_the_next_question_shows_that_the_answer_arrived(nth: str | None) -> None:
     """The answered one told of again does not; a newer one does, by its generation or time."""
@@ -271,7 +280,7 @@ OUTCOMES: dict[str, tuple[list[str], list[tuple[str, str, str]]]] = {
     "failed-after-bad-answer": ([], [("q1", "withdrawn", "run_failed")]),
     "artifact-after-input": (["q1"], []),
 }
-LETTERS = {"unspecified-state-omitted": ["unsupported"], "terminal-regress": ["run_reused"]}
+LETTERS = {"unspecified-state-omitted": ["unsupported"]}
 CASES = [case for case in vectors("edge_cases.jsonl") if "_note" not in case["input"][0]]
 
 
