@@ -54,4 +54,17 @@ PEERS: Final[tuple[Peer, ...]] = (
     ),
     _adk("a2a-adk", "google-adk (A2A), responses", "--source=bodies"),
     _adk("a2a-adk-new-executor", "google-adk (A2A, new executor), streamed", "--new-executor"),
+    Peer(
+        name="a2a-js-sdk",
+        title="@a2a-js/sdk, 1.0 JSON-RPC, streamed",
+        protocol="a2a",
+        set="npm",
+        program="npm/a2a_js_peer.mjs",
+        answer="DE-42",
+        proof="refunded to DE-42",
+        wrong=NO_SCHEMA,
+        cancelled_end="cancelled",
+        expired_end="cancelled",
+        cannot=_NO_SCHEMA,
+    ),
 )

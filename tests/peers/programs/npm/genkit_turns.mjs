@@ -69,7 +69,8 @@ export async function replyOf(turns, turn) {
 }
 
 function post(url, body, headers = {}) {
-  const sent = { ...headers, "content-type": "application/json" };
+  const sent = new Headers(headers);
+  sent.set("content-type", "application/json");
   return fetch(url, { method: "POST", headers: sent, body: JSON.stringify(body) });
 }
 
