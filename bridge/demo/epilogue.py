@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterator, Mapping
 
 from bridge.demo.check.checker import Report, check
-from bridge.demo.check.log import Role, Setup
+from bridge.demo.check.log import Role, Setup, Source
 from bridge.demo.check.outside import Recovery
 from bridge.demo.check.reader import read_topics
 from bridge.demo.outcomes import outcomes
@@ -63,7 +63,10 @@ def _roles(scene: Scene) -> dict[str, Role]:
 
 def _setup(scene: Scene) -> Setup:
     """Every input was worked on: the story waits for each verdict and each command."""
-    sources = {topic: source for source, topic in scene.stage.sources.items()}
+    sources = {
+        source.topic_names[0]: Source(source.name, source.protocol, source.options)
+        for source in scene.stage.config.sources
+    }
     return Setup(sources=sources, slots=SLOTS, final=True)
 
 

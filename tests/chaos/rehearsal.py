@@ -28,7 +28,9 @@ from tests.unit.kafka.desk import ROLES, Bench
 SLOTS, START = 3, 1_790_000_000_000
 STRIDE = 300  # milliseconds between two cycles: many are open at once
 EARLY_ANSWER_TTL = 20_000
-SETUP = Setup({name: name for name in AGENTS}, slots=SLOTS, final=True)
+SETUP = Setup(
+    {name: agent.source.checked() for name, agent in AGENTS.items()}, slots=SLOTS, final=True
+)
 
 
 def rehearsed(seed: int, count: int, sources: tuple[str, ...] = tuple(AGENTS)) -> list[LogRecord]:

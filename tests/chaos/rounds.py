@@ -30,7 +30,7 @@ from tests.chaos.workers import WORKER, Fleet, Setting, Worker, write_config
 from tests.topics import create_topics
 
 SOURCE = AG_UI_SOURCE.name
-MIXED = (SOURCE,)  # the protocols whose topics the checker reads, on one cluster
+MIXED = tuple(AGENTS)  # all protocols on one cluster
 SETTLE_SECONDS = 90.0
 WORKER_TIMES: Mapping[str, Setting] = {"takeover_grace": "3s", "session_timeout": "6s"}
 
@@ -81,7 +81,9 @@ class Site:
         self, *, final: bool = False, recovered: Sequence[Recovery] = (), compacted: bool = False
     ) -> Report:
         """The checker's report on the topics as they are now."""
-        sources = {topic: source for source, topic in self.input_topics.items()}
+        sources = {
+            topic: AGENTS[name].source.checked() for name, topic in self.input_topics.items()
+        }
         setup = Setup(sources, self.slots, final=final, compacted=compacted)
         return check(await self.records(), setup, recoveries=recovered)
 

@@ -45,9 +45,9 @@ def test_answers_of_a_shape_are_what_they_are_called(shape: Shape) -> None:
     approval = {"response_schema": interrupt.body.get("responseSchema")}
     assert interrupt.valid[0] != interrupt.valid[1]
     for valid in interrupt.valid:
-        assert fits(approval, json.loads(valid)) in {True, None}
+        assert fits(approval, {"payload": json.loads(valid)}) in {True, None}
     if interrupt.invalid is not None:
-        assert fits(approval, json.loads(interrupt.invalid)) is False
+        assert fits(approval, {"payload": json.loads(interrupt.invalid)}) is False
 
 
 @pytest.mark.parametrize("name", AGENTS)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bridge.demo.check.ids import home, make_id
-from bridge.demo.check.log import LogRecord, Role, Setup
+from bridge.demo.check.log import LogRecord, Role, Setup, Source
 
 SOURCE, EVENTS, SLOTS = "support-agents", "agents.run-finished", 2
 START = 1_790_000_000_000
@@ -27,7 +27,7 @@ TOPICS: dict[Role, str] = {
     "dead-letters": "bridge.dead-letters",
     "state": "bridge.state",
 }
-SETUP = Setup(sources={EVENTS: SOURCE}, slots=SLOTS, final=True)
+SETUP = Setup(sources={EVENTS: Source(SOURCE)}, slots=SLOTS, final=True)
 
 
 def instant(ms: int) -> str:

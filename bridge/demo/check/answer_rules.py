@@ -67,7 +67,15 @@ def accepted_means_valid(story: Story) -> Iterator[Violation]:
         said, life = verdict.body.get("verdict"), story.latest(given.approval_id)
         if life is None or not given.is_answer:
             continue
-        valid = given.status == "cancelled" or fits(life.last.body, given.body.get("payload"))
+        valid = given.status == "cancelled" or fits(life.last.body, given.body)
+        elsewhere = life.last.body.get("kind") == "authorization" and given.status == "resolved"
+        if elsewhere and said == "accepted":
+            yield Violation(
+                "I3", "an answer was accepted to what none answers", (str(given.approval_id),)
+            )
+        if said == "out_of_band" and not elsewhere:
+            place = text_of(given.record.place)
+            yield Violation("I8", "out_of_band said of what an answer answers", (place,))
         if said == "accepted" and valid is False:
             yield Violation("I3", "an invalid payload was accepted", (str(given.approval_id),))
         if said == "invalid_payload" and valid is True:

@@ -21,7 +21,8 @@ _ANSWER = _NAMES | {
 }
 _OPERATION = (_NAMES - {"interrupt_id"}) | {"op", "reason", "by"}
 _TEXTS = _NAMES | {"answer_id", "answered_by", "comment", "reason", "by"}
-_LEFT_OPEN = frozenset({"action", "answered_at", "revised_input"})  # depend on the protocol
+_LEFT_OPEN = frozenset({"answered_at"})  # which instants can be read is not said
+_ACTIONS = (None, "restart", "respond")
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _STATUSES = {"resolved": "resolved", "cancelled": "cancelled", "abandoned": "cancelled"}
 _OPERATIONS = frozenset({"withdraw", "expire"})
@@ -96,6 +97,7 @@ def _malformed(record: LogRecord, body: dict[str, Any], computed: str | None) ->
     return (
         not set(body) <= (_ANSWER if answer else _OPERATION)
         or not all(value is None or _is_text(value) for value in texts)
+        or body.get("action") not in _ACTIONS
         or (body.get("status") not in _STATUSES if answer else body.get("op") not in _OPERATIONS)
         or (named is not None and _ID.fullmatch(named) is None)
         or (named is not None and computed is not None and named != computed)

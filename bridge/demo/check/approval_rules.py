@@ -7,29 +7,23 @@ from itertools import pairwise
 from typing import Any
 
 from bridge.demo.check import ids, text
-from bridge.demo.check.events import Asked
+from bridge.demo.check.asked import RunKey
 from bridge.demo.check.log import LogRecord, Place, Violation, text_of
-from bridge.demo.check.story import Life, RunKey, Story
+from bridge.demo.check.readings import Asked, Question
+from bridge.demo.check.story import Life, Output, Story
 
 # Reasons for which a well-formed event is refused all the same.
 _LAWFUL = frozenset(
     {"run_conflict", "run_reused", "too_old", "limit", "too_large", "unsupported"}
     | {"command_too_large", "no_refusal_configured"}
 )
-_COPIED = {
-    "id": "interrupt_id",
-    "reason": "reason",
-    "message": "message",
-    "toolCallId": "tool_call_id",
-    "expiresAt": "expires_at_raw",
-    "responseSchema": "response_schema",
-    "metadata": "metadata",
-}
 _CONSTANT = (
     *("approval_id", "kind", "protocol", "source", "scope", "thread_id", "run_id"),
     *("interrupt_id", "index", "total", "origin", "published_at", "expires_at", "actions"),
-    *_COPIED.values(),
+    *("reason", "message", "tool_call_id", "expires_at_raw", "response_schema", "metadata"),
+    "authorize_at",
 )
+_WITHHELD = "[withheld]"
 # Only an answered question can still change, by its own deadline.
 _NEXT = {
     "pending": {"pending", "answered", "cancelled", "expired", "superseded", "withdrawn"},
@@ -46,26 +40,20 @@ def every_event_is_accounted_for(story: Story) -> Iterator[Violation]:
             if record.place == opener:
                 yield from _all_published(story, key, record, asked)
             elif record.place in story.letters_of:
-                yield from _lawfully_refused(story, record, len(events))
+                yield from _lawfully_refused(story, record, len(events) if key[3] else None)
             elif story.settled(record.place):
                 yield from _repeats(story, key, record, asked, opener)
 
 
 def every_approval_was_asked(story: Story) -> Iterator[Violation]:
     """I4: no approval without its interrupt, and what it shows is what was asked."""
-    asked = {
-        (record.place, interrupt["id"]): (key, place, len(reading.interrupts), interrupt)
-        for key, events in story.asked.items()
-        for record, reading in events
-        for place, interrupt in enumerate(reading.interrupts)
-    }
     for approval_id, lives in story.lives.items():
         for life in lives:
             first = life.revisions[0]
-            source = asked.get((first.origin, str(first.body.get("interrupt_id"))))
-            if source is None:
+            asked = story.opener([life])
+            if asked is None:
                 yield Violation("I4", "an approval that no event asked for", (approval_id,))
-            elif not _shows(approval_id, first.body, *source):
+            elif not _shows(approval_id, first, asked):
                 yield Violation("I4", "an approval shows other than was asked", (approval_id,))
 
 
@@ -106,23 +94,24 @@ def _opener(story: Story, key: RunKey) -> Place | None:
 def _all_published(
     story: Story, key: RunKey, record: LogRecord, asked: Asked
 ) -> Iterator[Violation]:
-    for interrupt in asked.interrupts:
-        approval_id = ids.make_id("approval", *key, interrupt["id"])
-        if story.latest(approval_id) is None and not story.setup.compacted:
-            yield Violation("I4", "an interrupt was never published", (approval_id,))
+    published = {str(life.last.body.get("index")) for life in story.runs_by_key[key]}
+    for index in range(len(asked.questions)):
+        if str(index) not in published and not story.setup.compacted:
+            yield Violation("I4", "an interrupt was never published", (*key, str(index)))
     for letter in story.letters_of.get(record.place, []):
         if (letter.header("bridge-reason") or b"").decode() not in _LAWFUL:
             yield Violation("I4", "an event both published and refused", (text_of(record.place),))
 
 
-def _lawfully_refused(story: Story, record: LogRecord, rivals: int) -> Iterator[Violation]:
+def _lawfully_refused(story: Story, record: LogRecord, rivals: int | None) -> Iterator[Violation]:
+    """`rivals` is how many records ask of that run; None where its id is the bridge's to make."""
     for letter in story.letters_of[record.place]:
         reason = (letter.header("bridge-reason") or b"").decode()
         if reason not in _LAWFUL:
             yield Violation(
                 "I4", f"a valid event was refused as {reason!r}", (text_of(record.place),)
             )
-        elif reason in {"run_conflict", "run_reused"} and rivals < 2:
+        elif reason in {"run_conflict", "run_reused"} and rivals is not None and rivals < 2:
             yield Violation(
                 "I4", f"{reason} without another event of that run", (text_of(record.place),)
             )
@@ -132,12 +121,16 @@ def _repeats(
     story: Story, key: RunKey, record: LogRecord, asked: Asked, opener: Place | None
 ) -> Iterator[Violation]:
     if opener is None:
-        if not story.setup.compacted:
+        # Without a run of its own it repeats one of its thread.
+        repeats = not key[3] and any(other[:3] == key[:3] for other in story.runs_by_key)
+        if not repeats and not story.setup.compacted:
             yield Violation("I4", "an event was neither published nor refused", key)
         return
     first = next((reading for record, reading in story.asked[key] if record.place == opener), None)
     if first is not None and not first.same_questions(asked):
         yield Violation("I4", "another content for a run was ignored silently", key)
+    if first is not None and asked.at is not None and asked.at == first.at:
+        return  # the same status, told of again
     closed_at = _closed_at(story, key)
     if closed_at is not None and record.timestamp > closed_at + story.setup.clock_slack_ms:
         yield Violation("I4", "a closed run was asked again and nobody said so", key)
@@ -150,23 +143,29 @@ def _closed_at(story: Story, key: RunKey) -> int | None:
     return max((life.last.at("closed_at") or 0 for life in lives), default=0) if over else None
 
 
-def _shows(
-    approval_id: str,
-    body: dict[str, Any],
-    key: RunKey,
-    place: int,
-    total: int,
-    interrupt: dict[str, Any],
-) -> bool:
-    copied = all(
-        text.written(body.get(ours)) == text.written(interrupt.get(theirs))
-        for theirs, ours in _COPIED.items()
-    )
+def _shows(approval_id: str, first: Output, asked: Asked) -> bool:
+    """Whether the approval is the question at its place, under the id that its names give."""
+    body, total = first.body, len(asked.questions)
+    index = text.integer(body.get("index"))
+    if index is None or not 0 <= index < total or str(body.get("total")) != str(total):
+        return False
+    question, interrupt_id = asked.questions[index], str(body.get("interrupt_id"))
+    wanted = ids.make_id("approval", *first.run_key, interrupt_id)
     return (
-        copied
-        and approval_id == body.get("approval_id") == ids.make_id("approval", *key, interrupt["id"])
-        and (str(body.get("index")), str(body.get("total"))) == (str(place), str(total))
+        question.id in {None, interrupt_id}
+        and asked.run in {None, first.run_key[3]}
+        and approval_id == body.get("approval_id") == wanted
+        and _copied(question, body)
     )
+
+
+def _copied(question: Question, body: dict[str, Any]) -> bool:
+    """Members as they were written, but for what the bridge withholds as a credential."""
+    metadata = body.get("metadata")
+    inside = metadata if isinstance(metadata, dict) else {}
+    pairs = [(body.get(name), wanted) for name, wanted in question.shown.items()]
+    pairs += [(inside.get(name), wanted) for name, wanted in question.metadata.items()]
+    return all(_WITHHELD in text.written(f) or text.written(f) == text.written(w) for f, w in pairs)
 
 
 def _changed(life: Life, names: tuple[str, ...]) -> bool:

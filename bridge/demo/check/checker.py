@@ -103,7 +103,7 @@ def check(
 
 def _figures(story: Story) -> dict[str, int]:
     return {
-        "events": len(story.events),
+        "events": len({event.record.place for event in story.events}),
         "runs": len(story.runs_by_key),
         "interrupts": len(story.lives),
         "answers": sum(given.is_answer for given in story.given.values()),

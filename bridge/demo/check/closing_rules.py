@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from bridge.demo.check.events import Free
+from bridge.demo.check.asked import RunKey, ThreadKey
 from bridge.demo.check.log import LogRecord, Violation, text_of
-from bridge.demo.check.story import Life, RunKey, Story
+from bridge.demo.check.readings import Asked, Went
+from bridge.demo.check.story import Life, Story
 
 _DONE = frozenset({"answered", "cancelled", "expired"})
+_WENT_ON = frozenset({"moved_on", "resumed_elsewhere", "task_ended", "run_failed"})
 _EFFECTS = {"withdraw": frozenset({"withdrawn"}), "expire": frozenset({"resumed", "unresumable"})}
 
 
@@ -39,11 +41,10 @@ def closed_for_a_cause(story: Story) -> Iterator[Violation]:
     runs_of: dict[tuple[str, ...], set[str]] = {}
     for key in story.asked:
         runs_of.setdefault(key[:3], set()).add(key[3])
-    started = {
-        (event.source, event.reading.thread)
-        for event in story.events
-        if isinstance(event.reading, Free) and event.reading.resumes
-    }
+    gone: dict[ThreadKey, set[str]] = defaultdict(set)
+    for event in story.events:
+        if isinstance(event.reading, Went):
+            gone[event.source, event.reading.scope, event.reading.thread] |= event.reading.reasons
     for key, lives in story.runs():
         outcome = lives[0].last.body.get("run_outcome")
         reasons = {str(life.last.body.get("closed_reason")) for life in lives}
@@ -51,32 +52,63 @@ def closed_for_a_cause(story: Story) -> Iterator[Violation]:
             yield Violation("I2", "superseded by no other run", key)
         if outcome == "withdrawn" and "operator" in reasons and not _operated(story, key):
             yield Violation("I2", "withdrawn by no operation", key)
-        elsewhere = reasons & {"moved_on", "resumed_elsewhere"}
-        ag_ui = lives[0].last.body.get("protocol") == "ag-ui"
-        if outcome == "withdrawn" and elsewhere and ag_ui and (key[0], key[2]) not in started:
-            yield Violation("I2", "moved on without a run that resumes", key)
+        elsewhere = reasons & _WENT_ON
+        if outcome == "withdrawn" and not elsewhere <= gone.get(key[:3], set()):
+            yield Violation("I2", "moved on without an event that says so", key)
+        if outcome == "unresumable" and not _is_given_up(lives):
+            yield Violation("I2", "given up without a reason", key)
 
 
 def a_run_that_moved_on_is_closed(story: Story) -> Iterator[Violation]:
-    """I2: who resumed all interrupts of a run elsewhere, after it on its partition, closed it."""
-    started: dict[tuple[str, str], list[tuple[LogRecord, set[str]]]] = defaultdict(list)
-    for record, _source, reading in story.events:
-        refused = record.place in story.letters_of
-        if isinstance(reading, Free) and reading.resumes and not refused:
-            started[record.topic, str(reading.thread)].append((record, set(reading.resumes)))
-    opened_at = {event.record.place: event.record.timestamp for event in story.events}
+    """I2: a thread that went on without us, after the run on its partition, closed it."""
+    went: dict[tuple[str, ThreadKey], list[tuple[LogRecord, Went]]] = defaultdict(list)
+    for record, source, reading in story.events:
+        if isinstance(reading, Went) and reading.surely and record.place not in story.letters_of:
+            thread = (source, reading.scope, reading.thread)
+            went[record.topic, thread].append((record, reading))
     for key, lives in story.runs():
-        origin = lives[0].last.origin
-        asked = {str(life.last.body.get("interrupt_id")) for life in lives}
-        later = (
-            resumed
-            for record, resumed in started.get((origin[0], key[2]), [])
-            if record.place > origin and record.partition == origin[1]
-            if record.timestamp >= opened_at.get(origin, 0) and story.settled(record.place)
-        )
-        is_open = lives[0].last.body.get("run_outcome") is None
-        if is_open and any(asked <= resumed for resumed in later):
-            yield Violation("I2", "open, though somebody resumed all of it", key)
+        if lives[0].last.body.get("run_outcome") is not None:
+            continue
+        for opening, asked in story.asked.get(key, []):
+            if opening.place == lives[0].last.origin and any(
+                _closes(story, opening, asked, lives, *later)
+                for later in went.get((opening.topic, key[:3]), [])
+            ):
+                yield Violation("I2", "open, though its thread went on without it", key)
+
+
+def _closes(
+    story: Story,
+    opening: LogRecord,
+    asked: Asked,
+    lives: list[Life],
+    record: LogRecord,
+    went: Went,
+) -> bool:
+    """Whether a record beyond doubt is about that run and comes after it."""
+    if record.partition != opening.partition or record.place < opening.place:
+        return False
+    ours = {str(life.last.body.get("interrupt_id")) for life in lives}
+    covered = went.resumes is None or ours <= set(went.resumes)
+    return covered and _is_later(opening, asked, record, went) and story.settled(record.place)
+
+
+def _is_later(opening: LogRecord, asked: Asked, record: LogRecord, went: Went) -> bool:
+    """By generation where one side has it and both do, else by instant."""
+    if asked.generation or went.generation:
+        return 0 < asked.generation < went.generation
+    began = opening.timestamp if asked.at is None else asked.at
+    return (record.timestamp if went.at is None else went.at) >= began
+
+
+def _is_given_up(lives: list[Life]) -> bool:
+    """Whether the run cannot go on: an unanswered question has no refusal, or it is too large."""
+    reasons = {str(life.last.body.get("closed_reason")) for life in lives}
+    stuck = any(
+        "no_refusal" in (life.last.body.get("flags") or []) and life.statuses[-1] != "answered"
+        for life in lives
+    )
+    return reasons == {"command_too_large"} or (reasons == {"no_refusal_configured"} and stuck)
 
 
 def operations_take_effect(story: Story) -> Iterator[Violation]:

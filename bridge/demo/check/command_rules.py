@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bridge.demo.check import ids, text
+from bridge.demo.check import ids, native, text
 from bridge.demo.check.answers import Given
+from bridge.demo.check.asked import RunKey
 from bridge.demo.check.log import Violation
 from bridge.demo.check.schemas import fits
-from bridge.demo.check.story import Life, Output, RunKey, Story
+from bridge.demo.check.story import Life, Output, Story
 
 _UNANSWERED = frozenset({"expired", "lapsed"})
 _DONE = frozenset({"answered", "cancelled", "expired"})
@@ -57,7 +58,8 @@ def entries_come_from_answers(story: Story) -> Iterator[Violation]:
                 continue
             for entry, life in zip(entries, lives, strict=True):
                 yield from _entry(story, key, entry, life)
-            yield from _body(key, command, entries)
+            for fault in native.faults(story, key, command, entries, lives):
+                yield Violation("I3", fault, key)
             yield from _frame(key, command, entries, lives)
 
 
@@ -140,7 +142,7 @@ def _as_given(
         yield Violation("I3", "a payload is not the one given", (approval_id,))
     if text.written(entry.get("metadata")) != text.written(answer.body.get("metadata")):
         yield Violation("I3", "metadata are not those given", (approval_id,))
-    if fits(approval, payload) is False:
+    if fits(approval, answer.body) is False:
         yield Violation("I3", "a payload breaks the interrupt's schema", (approval_id,))
 
 
@@ -159,23 +161,3 @@ def _frame(
     earliest = min((one for one in deadlines if one is not None), default=None)
     if command.at("deliver_by") != earliest or command.at("issued_at") is None:
         yield Violation("I3", "a command with wrong times", key)
-
-
-def _body(key: RunKey, command: Output, entries: Sequence[dict[str, Any]]) -> Iterator[Violation]:
-    """The native body says the same as the entries (AG-UI: RunAgentInput)."""
-    native = command.body.get("native")
-    body = native.get("body") if isinstance(native, dict) else None
-    if command.body.get("protocol") != "ag-ui" or not isinstance(body, dict):
-        return
-    if (body.get("threadId"), body.get("runId")) != (key[2], command.body.get("resume_run_id")):
-        yield Violation("I3", "a native body for another thread or run", key)
-    sent = [
-        (item.get("interruptId"), item.get("status"), text.written(item.get("payload")))
-        for item in body.get("resume") or []
-    ]
-    meant = [
-        (entry.get("interrupt_id"), entry.get("status"), text.written(entry.get("payload")))
-        for entry in entries
-    ]
-    if sent != meant:
-        yield Violation("I3", "the native body resumes with other entries", key)

@@ -7,8 +7,8 @@ killed). Inputs that nobody has worked on yet are no fault, outputs that do not 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 Role = Literal[
     "input",
@@ -58,10 +58,22 @@ class Violation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """An input topic's source: its name, its protocol and its `options` as configured.
+
+    The protocol is one of ag-ui, a2a and genkit.
+    """
+
+    name: str
+    protocol: str = "ag-ui"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Setup:
     """How the bridge under test was configured, as far as its outputs depend on it."""
 
-    sources: Mapping[str, str]  # input topic: source name
+    sources: Mapping[str, Source]  # by input topic
     slots: int | None = None  # unknown: home slots and hops are not checked
     json_depth: int = 64
     record_bytes: int = 1_000_000

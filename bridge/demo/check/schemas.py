@@ -10,13 +10,24 @@ import jsonschema_rs
 from bridge.demo.check import text
 
 
-def fits(approval: dict[str, Any], payload: Any) -> bool | None:
+def fits(approval: dict[str, Any], answer: dict[str, Any]) -> bool | None:
     """None where the question has no schema, or one that is flagged as unusable."""
-    schema = approval.get("response_schema")
+    metadata = approval.get("metadata")
+    of_genkit = metadata if approval.get("protocol") == "genkit" else None
+    action, offered = answer.get("action"), approval.get("actions") or []
+    more: dict[str, Any] = of_genkit if isinstance(of_genkit, dict) else {}
+    if action is not None and action not in offered:
+        return False
+    if answer.get("revised_input") is not None and more.get("revisable") is not True:
+        return False
+    default = offered[0] if offered else None
+    schema = (more.get("action_schemas") or {}).get(action or default)
+    schema = approval.get("response_schema") if schema is None else schema
     if schema is None or "schema_unusable" in (approval.get("flags") or []):
         return None
     validator = _validator(text.written(schema))
-    return None if validator is None else bool(validator.is_valid(text.plain(payload)))
+    payload = text.plain(answer.get("payload"))
+    return None if validator is None else bool(validator.is_valid(payload))
 
 
 @lru_cache(maxsize=1024)

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from bridge.demo.check import text
 from bridge.demo.check.answers import Given, read_given
-from bridge.demo.check.events import Asked, Reading, read_event
-from bridge.demo.check.log import LogRecord, Place, Role, Setup
-
-RunKey = tuple[str, str, str, str]  # source, scope, thread, run
+from bridge.demo.check.asked import RunKey, who_asked
+from bridge.demo.check.events import read_event
+from bridge.demo.check.log import LogRecord, Place, Role, Setup, Source
+from bridge.demo.check.readings import Asked, Reading
 
 
 class Output(NamedTuple):
@@ -56,7 +56,7 @@ class Life:
 
 
 class Event(NamedTuple):
-    """An input record, its source and what it means."""
+    """An input record, its source and one thing that it means."""
 
     record: LogRecord
     source: str
@@ -72,7 +72,7 @@ class Story:
         by_role: dict[Role, list[LogRecord]] = defaultdict(list)
         for record in sorted(records, key=lambda record: record.place):
             by_role[record.role].append(record)
-        self.events = [self._event(record) for record in by_role["input"]]
+        self.events = [event for record in by_role["input"] for event in self._events(record)]
         self.given = {
             record.place: read_given(record, setup.json_depth, setup.record_bytes)
             for record in by_role["answers"] + by_role["operations"]
@@ -111,9 +111,17 @@ class Story:
         origins = (verdict.origin for verdict in self.accepted_by.get(approval_id, []))
         return [self.given[origin] for origin in origins if origin in self.given]
 
-    def _event(self, record: LogRecord) -> Event:
-        reading = read_event(record.value, self.setup.json_depth, self.setup.record_bytes)
-        return Event(record, self.setup.sources.get(record.topic, record.topic), reading)
+    def opener(self, lives: list[Life]) -> Asked | None:
+        """What the record asked that opened this run."""
+        first = lives[0].revisions[0]
+        told = self.asked.get(first.run_key, [])
+        return next((asked for record, asked in told if record.place == first.origin), None)
+
+    def _events(self, record: LogRecord) -> Iterator[Event]:
+        setup = self.setup
+        source = setup.sources.get(record.topic) or Source(record.topic)
+        for reading in read_event(record, source, setup.json_depth, setup.record_bytes):
+            yield Event(record, source.name, reading)
 
     def _outputs(self, records: Iterable[LogRecord]) -> Iterator[Output]:
         for record in records:
@@ -150,13 +158,10 @@ class Story:
         return dict(lives)
 
     def _index(self) -> None:
-        self.asked: dict[RunKey, list[tuple[LogRecord, Asked]]] = defaultdict(list)
-        for record, source, reading in self.events:
-            if isinstance(reading, Asked):
-                self.asked[source, "", reading.thread, reading.run].append((record, reading))
         self.runs_by_key: dict[RunKey, list[Life]] = defaultdict(list)
         for lives in self.lives.values():
             self.runs_by_key[lives[-1].last.run_key].append(lives[-1])
+        self._index_asked()
         self.commands_of: dict[RunKey, list[Output]] = defaultdict(list)
         for command in self.commands:
             self.commands_of[command.run_key].append(command)
@@ -169,6 +174,17 @@ class Story:
                 self.accepted_by[str(verdict.body.get("approval_id"))].append(verdict)
         self.letters_of = _by_origin(self.letters)
         self.hops_of = _by_origin(self.hops)
+
+    def _index_asked(self) -> None:
+        opened: dict[tuple[Place, tuple[str, str, str]], list[tuple[str, str]]] = defaultdict(list)
+        for key, lives in self.runs():
+            for life in lives:
+                first = life.revisions[0]
+                named = (key[3], str(first.body.get("interrupt_id")))
+                opened[first.origin, key[:3]].append(named)
+        self.asked: dict[RunKey, list[tuple[LogRecord, Asked]]] = defaultdict(list)
+        for key, record, asked in who_asked(self.events, opened):
+            self.asked[key].append((record, asked))
 
 
 def place_of(origin: Any) -> Place:

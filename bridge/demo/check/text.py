@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Unreadable(ValueError):
@@ -67,6 +69,15 @@ def same(left: Any, right: Any) -> bool:
     return _text(left, _magnitude, ordered=True) == _text(right, _magnitude, ordered=True)
 
 
+def alike(left: Any, right: Any) -> bool:
+    """Equality of what is sent: numbers as they were written, key order free."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return set(left) == set(right) and all(alike(left[name], right[name]) for name in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(alike, left, right))
+    return written(left) == written(right)
+
+
 def plain(value: Any) -> Any:
     """The value with Python numbers, for the schema validator."""
     if isinstance(value, Number):
@@ -91,6 +102,16 @@ def millis(instant: Any) -> int | None:
         return None
     aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     return round(aware.timestamp() * 1000)
+
+
+def instant(written: str) -> int | None:
+    """Milliseconds of an instant as an agent writes it, what is smaller cut off."""
+    try:
+        parsed = datetime.fromisoformat(written)
+    except ValueError:
+        return None
+    aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    return (aware - _EPOCH) // timedelta(milliseconds=1)
 
 
 def _decode(value: bytes, pairs: Any) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bridge.demo.check.ids import make_id
+from bridge.demo.check.log import Source as CheckedSource
 
 EARLY_ANSWER_TTL = 30_000  # ms; an early answer whose event was lost gets its verdict in time too
 
@@ -27,6 +28,10 @@ class Source:
         if self.default_ttl is not None:
             table["default_ttl"] = f"{self.default_ttl}ms"
         return table | ({"options": dict(self.options)} if self.options else {})
+
+    def checked(self) -> CheckedSource:
+        """What the checker has to know of it."""
+        return CheckedSource(self.name, self.protocol, self.options)
 
     def id_of(self, kind: str, thread: str, run: str, interrupt: str = "") -> str:
         """The id that the published scheme gives."""
