@@ -36,6 +36,8 @@ PEERS: Final = (
         answer=_EDITED,
         proof="Ann: refunded 42.5 for 4711",
         wrong={"approved": "yes"},
+        note="with `continuity = true`; its stream tells the history where its adapter's "
+        "`on_complete` yields a MESSAGES_SNAPSHOT, and the agent keeps nothing itself",
     ),
     Peer(
         name="pydantic-ai-store",
@@ -58,6 +60,7 @@ PEERS: Final = (
         answer={"approved": True},
         proof="Ann: refunded 0-0",
         wrong={"approved": "yes"},
+        note="each request meets a new replica; they share the session store",
     ),
     Peer(
         name="ag-ui-strands-interrupt",
@@ -70,6 +73,7 @@ PEERS: Final = (
         proof="Ann: paid 0-0 to DE-42",
         wrong=NO_SCHEMA,
         cannot={WRONG_THEN_RIGHT: "a tool's own interrupt comes without a `responseSchema`"},
+        note="each request meets a new replica; they share the session store",
     ),
     Peer(
         name="agent-framework",
@@ -86,6 +90,8 @@ PEERS: Final = (
             "by `approved: false`, it runs neither, asks for the one again, and refuses every "
             "answer to that with APPROVAL_RESUME_MISSING_INTERRUPT"
         },
+        note="with `continuity = true`; without it the approved tool runs, and the model is shown its "
+        "result and nothing of the conversation",
     ),
     Peer(
         name="agent-framework-workflow",
@@ -108,5 +114,7 @@ PEERS: Final = (
         proof="Ann: paid to DE-42",
         wrong={"account": 42},
         own_deadline=True,
+        note="with `continuity = true`; a client only: the program plays its agent, and sees that what "
+        "the client sends is the native body, member for member",
     ),
 )
