@@ -90,8 +90,8 @@ PEERS: Final = (
             "by `approved: false`, it runs neither, asks for the one again, and refuses every "
             "answer to that with APPROVAL_RESUME_MISSING_INTERRUPT"
         },
-        note="with `continuity = true`; without it the approved tool runs, and the model is shown its "
-        "result and nothing of the conversation",
+        note="with `continuity = true`; without it the approved tool runs, and the model is shown "
+        "its result and nothing of the conversation",
     ),
     Peer(
         name="agent-framework-workflow",
@@ -114,7 +114,7 @@ PEERS: Final = (
         proof="Ann: paid to DE-42",
         wrong={"account": 42},
         own_deadline=True,
-        note="with `continuity = true`; a client only: the program plays its agent, and sees that what "
-        "the client sends is the native body, member for member",
+        note="with `continuity = true`; a client only: the program plays its agent, and sees that "
+        "what the client sends is the native body, member for member",
     ),
 )
