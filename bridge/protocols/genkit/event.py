@@ -54,6 +54,7 @@ class Wrapper(Turn, gc=False):
     protocol: str | None = None
     agent: str | None = None
     stateManagement: str | None = None
+    turnId: str | None = None
     runtime: str | None = None
     output: Turn | None = None
     snapshot: Turn | None = None

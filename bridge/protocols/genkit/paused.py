@@ -90,7 +90,11 @@ def _thread(session: Session, found: Found, event: Event) -> ThreadKey:
 
 
 def _turn_id(value: dict[str, Any], session: Session, found: Found) -> str:
-    """The snapshot; where a client keeps the state, what was said so far."""
+    """The snapshot; where a client keeps the state, its producer's word, else what was said so far.
+
+    A tool of Python's that asks the same again leaves the very same state: only its producer can
+    tell the new turn from the old one sent twice.
+    """
     if session.management == "server":
         if not found.turn.snapshotId:
             raise Unreadable("malformed", f"{found.pointer}/snapshotId", "must be a string")
@@ -98,7 +102,7 @@ def _turn_id(value: dict[str, Any], session: Session, found: Found) -> str:
     messages = (value.get("state") or {}).get("messages")
     if not isinstance(messages, list):
         raise Unreadable("malformed", f"{found.pointer}/state/messages", "must be an array")
-    return json_text.digest(messages).hex()
+    return found.wrapper.turnId or json_text.digest(messages).hex()
 
 
 def _init(session: Session, found: Found, turn: JsonText) -> Raw:

@@ -1,4 +1,4 @@
-"""Genkit's three runtimes, each with the three ways in which one of its agents pauses.
+"""Genkit's three runtimes, each with the ways in which one of its agents pauses.
 
 The agent is the same bank everywhere. Where two questions are asked in one turn, a tool that gives
 0 has run between them: JavaScript takes its output for none.
@@ -62,6 +62,14 @@ _PAUSES: Final[Mapping[str, _Pause]] = {
         {"answer": 4711},
         "agreed-4711",
     ),
+    "insists": _Pause(
+        "client-managed, a tool asks the same again",
+        {"transferMoney": _OWN_QUESTION},
+        "restart",
+        {"approved": True, "note": "agreed-4711"},
+        {"approved": "perhaps"},
+        "agreed-4711",
+    ),
     "approval": _Pause(
         "ToolApproval",
         {"transferMoney": _HELD},
@@ -79,11 +87,13 @@ class _Runtime:
     title: str
     set: SetName
     program: str
+    kinds: tuple[str, ...] = ("server", "client", "approval")
 
 
 _RUNTIMES: Final = (
     _Runtime("js", "Genkit for JavaScript", "npm", "npm/genkit_js_peer.mjs"),
-    _Runtime("py", "Genkit for Python", "current", "genkit_py_peer.py"),
+    # The others take a restarted tool that asks again for a failed turn.
+    _Runtime("py", "Genkit for Python", "current", "genkit_py_peer.py", tuple(_PAUSES)),
     _Runtime("go", "Genkit for Go", "go", "genkit_go_peer"),
 )
 
@@ -106,5 +116,5 @@ def _peer(runtime: _Runtime, kind: str, pause: _Pause) -> Peer:
 
 
 PEERS: Final = tuple(
-    _peer(runtime, kind, pause) for runtime in _RUNTIMES for kind, pause in _PAUSES.items()
+    _peer(runtime, kind, _PAUSES[kind]) for runtime in _RUNTIMES for kind in runtime.kinds
 )

@@ -2,6 +2,7 @@
 
 `server`: the tool itself asks and is restarted; snapshots are in a store here.
 `client`: an interrupt that takes a response; the caller keeps the state.
+`insists`: the caller keeps the state, and the tool may ask the same again.
 `approval`: ToolApproval holds a tool that would ask nothing.
 """
 
@@ -44,9 +45,9 @@ class Question(BaseModel):
 
 def bank_of(kind: str) -> Agent[Any]:
     ai = Genkit(plugins=[Middleware()])
-    tool = {"server": _transfer_that_asks, "client": _ask_user, "approval": _transfer}[kind](ai)
+    tool = _GATED[kind](ai)
     _check_limit(ai)
-    script = _Script(tool, kind)
+    script = _Script(tool, asks_in_tool=kind in ("server", "insists"))
     info = ModelInfo(supports=Supports(tools=True, multiturn=True))
     ai.define_model(MODEL, script.answer, info=info)
     return ai.define_agent(
@@ -54,7 +55,7 @@ def bank_of(kind: str) -> Agent[Any]:
         model=MODEL,
         tools=[tool, "checkLimit"],
         use=[ToolApproval(allowed_tools=["checkLimit"])] if kind == "approval" else None,
-        store=None if kind == "client" else InMemorySessionStore(),
+        store=InMemorySessionStore() if kind in ("server", "approval") else None,
     )
 
 
@@ -87,6 +88,14 @@ def _ask_user(ai: Genkit) -> str:
     return "askUser"
 
 
+_GATED: Final = {
+    "server": _transfer_that_asks,
+    "client": _ask_user,
+    "insists": _transfer_that_asks,
+    "approval": _transfer,
+}
+
+
 def _check_limit(ai: Genkit) -> None:
     @ai.tool("checkLimit", "What is left.")
     async def check_limit() -> int:
@@ -102,9 +111,9 @@ class _Script:
     A transfer of the case `again` is asked about twice by its tool; the model calls it once.
     """
 
-    def __init__(self, tool: str, kind: str) -> None:
+    def __init__(self, tool: str, *, asks_in_tool: bool) -> None:
         self.tool = tool
-        self.asks_in_tool = kind == "server"
+        self.asks_in_tool = asks_in_tool
 
     async def answer(self, request: ModelRequest, _: ActionRunContext) -> ModelResponse:
         content = self._next(request.messages)

@@ -1,6 +1,6 @@
 """Genkit for Python: a bank's agent behind Genkit's own FastAPI plugin.
 
-The one argument says which agent: server, client or approval, as genkit_bank.py has them.
+The one argument says which agent: server, client, insists or approval, as genkit_bank.py has them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import sys
 from functools import cache
 from typing import Any
+from uuid import uuid4
 
 import httpx
 from fastapi import FastAPI
@@ -24,7 +25,7 @@ ABOUT = {
     "protocol": "genkit",
     "agent": "bank",
     "runtime": "py",
-    "stateManagement": "client" if KIND == "client" else "server",
+    "stateManagement": "client" if KIND in ("client", "insists") else "server",
 }
 
 
@@ -49,7 +50,9 @@ def result_of(response: httpx.Response) -> str:
 
 def wrapped(place: str, text: str) -> str:
     """Built as text, so that what is inside stays as it came."""
-    return f'{json.dumps(ABOUT)[:-1]}, "{place}": {text}}}'
+    # A tool that asks the same again leaves a turn that is equal to the last one.
+    about = {**ABOUT, "turnId": str(uuid4())} if KIND == "insists" else ABOUT
+    return f'{json.dumps(about)[:-1]}, "{place}": {text}}}'
 
 
 async def snapshot(lookup: dict[str, str]) -> str:

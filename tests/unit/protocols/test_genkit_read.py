@@ -156,6 +156,20 @@ def test_a_client_s_run_is_what_was_said_so_far() -> None:
     assert runs[0] == runs[1] != runs[2]
 
 
+def test_a_producer_can_tell_a_client_s_turns_apart() -> None:
+    """By `turnId` around them: one of Python's that asks the same again is equal to the last."""
+    turn = output(request(), snapshotId=None, state={"messages": [{}]})
+    asked = [only_interrupted(read(wrapped(turn, turnId=name))) for name in ("t-1", "t-2")]
+    assert [one.run_id for one in asked] == ["t-1", "t-2"]
+    assert asked[0].questions[0].interrupt_id != asked[1].questions[0].interrupt_id
+
+
+def test_a_server_s_run_is_its_snapshot() -> None:
+    """A resume has to name it, so nothing else counts."""
+    event = only_interrupted(read(wrapped(output(request()), turnId="t-1")))
+    assert event.run_id == "p-1"
+
+
 def test_interrupt_ids_are_those_of_the_part() -> None:
     """Stable; other for another agent, session, turn, place, name or ref. No ref is not an empty
     one to Python."""
@@ -256,6 +270,7 @@ def test_what_ends_no_turn_is_read_past(record: Any) -> None:
         ({"protocol": "genkit", "output": 3}, ("malformed", "/output")),
         (wrapped(output(request()), protocol="a2a"), ("malformed", "/protocol")),
         (wrapped(output(request()), stateManagement="both"), ("malformed", "/stateManagement")),
+        (wrapped(output(request()), turnId=5), ("malformed", "/turnId")),
         (output(request(), reason="INTERRUPTED"), ("unknown_outcome", "/finishReason")),
         ({"finish_reason": "interrupted"}, ("unknown_outcome", "/finish_reason")),
         (snapshot(request(), status="Completed"), ("unknown_outcome", "/status")),
