@@ -254,8 +254,9 @@ class Cycle:
 
     def _complete(self, event: Interrupted, thread: Thread, record: Record) -> Interrupted:
         protocol = self._desk.sources[record.origin.topic].protocol
-        waiting = next((run for run in thread.runs if run.is_open), None)
-        return protocol.complete(event, waiting, body_of(thread.carry, ""))
+        newest = thread.runs[-1] if thread.runs else None
+        known = next((run for run in thread.runs if run.is_open), newest)
+        return protocol.complete(event, known, body_of(thread.carry, ""))
 
     def _decide(self, key: bytes, thread: Thread, event: Input, source: str) -> Iterable[Effect]:
         room = self._draft.parked_room(self._desk.limits)

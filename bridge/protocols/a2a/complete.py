@@ -15,7 +15,10 @@ from bridge.protocols.slices import members_of
 
 
 def complete(event: Interrupted, run: Run | None, carry: JsonText | None) -> Interrupted:
-    """The event with items that its record left out, or as the open question come again."""
+    """The event with items that its record left out, or as the question `run` come again.
+
+    `run` is the thread's open one, else its newest.
+    """
     asked = asked_of(event.native)
     if not asked.bare or (run is not None and run.run_id == event.run_id):
         return event
@@ -25,7 +28,7 @@ def complete(event: Interrupted, run: Run | None, carry: JsonText | None) -> Int
     kept = kept_in(carry) if kind == "input" else None
     if kept is not None and _is_new(kept, run):
         return _with_items(event, asked, kept)
-    if run is None:
+    if run is None or not (run.is_open or _is_of_its_instant(event, asked, run)):
         return event
     if _repeats(event, asked, run):
         return replace(event, run_id=run.run_id, digest=run.digest)
@@ -37,7 +40,7 @@ def complete(event: Interrupted, run: Run | None, carry: JsonText | None) -> Int
 
 def _is_new(kept: Kept, run: Run | None) -> bool:
     """Whether the kept items came after the open question, and are not what it asks."""
-    if run is None:
+    if run is None or not run.is_open:
         return True
     return kept.at >= run.origin.timestamp and {i.id for i in kept.items} != set(_ids(run))
 
@@ -50,6 +53,16 @@ def _repeats(event: Interrupted, asked: Asked, run: Run) -> bool:
     if asked.id_of == "message":
         return False
     return asked.id_of == "record" or event.at == run.at or _has_items(run)
+
+
+def _is_of_its_instant(event: Interrupted, asked: Asked, run: Run) -> bool:
+    """Whether a status without a message is the one of a closed run.
+
+    The SDK for Python puts the answered message into the history at once, and changes the state
+    once its agent says something: until then a snapshot shows the state and instant of the answered
+    question, without words.
+    """
+    return asked.id_of == "timestamp" and event.at == run.at
 
 
 def _has_items(run: Run) -> bool:

@@ -82,6 +82,18 @@ def test_items_kept_from_an_artifact_are_what_the_status_asks() -> None:
     assert part == {"data": {"resume": {A: 12, B: {"branch": "main"}}}}
 
 
+def test_a_snapshot_that_has_lost_its_answered_message_asks_nothing() -> None:
+    """The SDK for Python moves it into the history before its agent says what it does next."""
+    agents = Agents()
+    agents.tells(status("INPUT_REQUIRED", strands("a")))
+    agents.answers(agents.pending()[0], "yes")
+    agents.tells(status("INPUT_REQUIRED"))
+    assert (agents.pending(), agents.letters()) == ([], [])
+    agents.tells(status("INPUT_REQUIRED", at=LATER))
+    (approval,) = agents.pending()
+    assert approval["message"] == "The agent needs input and has not said what."
+
+
 def test_kept_items_are_for_one_status_only() -> None:
     """The next question of the task is not taken for the last one."""
     agents = Agents()
