@@ -42,7 +42,7 @@ class Client:
     headers: Mapping[str, str] = field(default_factory=dict)
     webhook: str = ""
     pushed: list[str] = field(default_factory=list)
-    marks: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, Said] = field(default_factory=dict)
 
     async def ask(self, text: str) -> Reply:
         """A new task with this message, until it rests. Raises RuntimeError if it asks nothing."""
@@ -58,7 +58,7 @@ class Client:
         last = _last_status(events)
         if not task_id or not last.rests:
             raise RuntimeError(f"the agent does not ask: {events[-1]}")
-        self.marks[task_id] = last.mark
+        self.asked[task_id] = last
         return {"records": [record(task_id, event) for event in events]}
 
     async def resume(self, native: Mapping[str, Any]) -> Reply:
@@ -74,7 +74,7 @@ class Client:
         events = await self._follow(task_id, response.text)
         task = await self._task(task_id)
         last = said(task)
-        self.marks[task_id] = last.mark
+        self.asked[task_id] = last
         end = ENDS.get(last.state, "refused")
         return _reply(task_id, events, end, json.loads(task), last.state)
 
@@ -108,8 +108,7 @@ class Client:
         return events
 
     def _is_new(self, task_id: str, status: Said) -> bool:
-        asked_before = status.state.endswith("-required") and status.mark == self.marks[task_id]
-        return status.rests and not asked_before
+        return status.rests and not status.repeats(self.asked.get(task_id, Said()))
 
     async def _polled(self, task_id: str) -> list[str]:
         events: list[str] = []
@@ -122,7 +121,6 @@ class Client:
         return events
 
     async def _pushed(self, task_id: str) -> list[str]:
-        self.marks.setdefault(task_id, "")
         async with asyncio.timeout(SECONDS):
             while True:
                 events = [text for text in self.pushed if said(text).task_id == task_id]
@@ -188,7 +186,7 @@ def _path(task_id: str, action: str = "") -> str:
 
 def _last_status(events: list[str]) -> Said:
     statuses = [status for status in map(said, events) if status.state]
-    return statuses[-1] if statuses else Said("", "", "")
+    return statuses[-1] if statuses else Said()
 
 
 def _reply(task_id: str, events: list[str], end: str, result: Any, problem: str) -> Reply:

@@ -11,11 +11,12 @@ ENDS = {"completed": "finished", "canceled": "cancelled", "input-required": "ask
 
 @dataclass(frozen=True)
 class Said:
-    """`state` as 0.3 spells it, empty in events without one; `mark` tells a status from others."""
+    """`state` as 0.3 spells it, empty in events without one."""
 
-    task_id: str
-    state: str
-    mark: str
+    task_id: str = ""
+    state: str = ""
+    message_id: str = ""
+    timestamp: str = ""
     error: str | None = None
 
     @property
@@ -23,19 +24,30 @@ class Said:
         """Whether the agent does nothing more by itself."""
         return self.state not in {"", "submitted", "working"}
 
+    def repeats(self, other: Said) -> bool:
+        """Whether it is the same status: its message may be in the history by now."""
+        if self.state != other.state:
+            return False
+        if self.message_id and other.message_id:
+            return self.message_id == other.message_id
+        return self.timestamp == other.timestamp
+
 
 def said(text: str) -> Said:
     """Raises ValueError where the text is no JSON object."""
     event = json.loads(text)
     if "error" in event:
-        return Said("", "", "", json.dumps(event["error"]))
+        return Said(error=json.dumps(event["error"]))
     body = event.get("result", event)
     for wrapper in ("task", "statusUpdate", "artifactUpdate"):
         body = body.get(wrapper, body)
     status = body.get("status", {})
-    # A status that is made anew for each snapshot has another timestamp: the question's id counts.
-    mark = status.get("message", {}).get("messageId") or status.get("timestamp", "")
-    return Said(body.get("taskId") or body.get("id", ""), _state(status), mark)
+    return Said(
+        body.get("taskId") or body.get("id", ""),
+        _state(status),
+        status.get("message", {}).get("messageId", ""),
+        status.get("timestamp", ""),
+    )
 
 
 def _state(status: dict[str, Any]) -> str:
