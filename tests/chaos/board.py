@@ -69,7 +69,7 @@ async def watching(bootstrap: str, approvals: str) -> AsyncIterator[Board]:
         enable_auto_commit=False,
         isolation_level="read_committed",
         auto_offset_reset="earliest",
-        fetch_max_wait_ms=50,
+        fetch_max_wait_ms=5,  # a busy partition waits for the answer about the idle ones
     )
     await consumer.start()
     reading: asyncio.Task[None] | None = None

@@ -12,7 +12,7 @@ from bridge.demo.broker import DevBroker
 from tests.chaos.faults import Fault, Kind
 from tests.chaos.hand import Hand, question
 from tests.chaos.metering import cpu_seconds
-from tests.chaos.rounds import Site, build_site, round_of, working
+from tests.chaos.rounds import MIXED, Site, build_site, round_of, working
 from tests.chaos.workers import Worker
 
 CPU_SHARE = 0.10  # of one core, per worker; a hot loop takes all of it
@@ -26,7 +26,7 @@ async def test_gone_in_the_middle_of_commits(
     broker: DevBroker, bootstrap: str, tmp_path: Path, kind: Kind
 ) -> None:
     """Faults 10 and 11, busy: a crash, or a clean restart, under load; the workers live on."""
-    site = await build_site(bootstrap, tmp_path)
+    site = await build_site(bootstrap, tmp_path, sources=MIXED)
     report, load = await round_of(
         site, seed=21, faults=(Fault(3, kind, 0, 0.5),), cycles=80, rate=8, broker=broker
     )

@@ -6,11 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import accumulate
 from random import Random
 from typing import Any, Final
 
 from tests.chaos.agents import junk
-from tests.chaos.agents.genkit_tools import SETTINGS, TOOLS, Body, Call, Runtime
+from tests.chaos.agents.genkit_tools import SETTINGS, TOOLS, Body, Call, Runtime, alike
 from tests.chaos.agents.instants import rfc3339
 from tests.chaos.agents.play import Follows, Moment, Play, Question, packed
 from tests.chaos.agents.source import Source
@@ -66,8 +67,8 @@ class GenkitAsk:
 
     def _indices(self) -> Sequence[int]:
         """Where the calls stand among the parts; a text comes first, and what is settled."""
-        first = 1 if self.settled is None else 2
-        return range(first, first + self.count)
+        copies = [1 if self.settled is None else 2, *(call.copies for call in self.calls)]
+        return list(accumulate(copies))[:-1]
 
     def _turn_id(self) -> str:
         """The snapshot; where the client keeps the state, a digest of its messages."""
@@ -80,7 +81,7 @@ class GenkitAsk:
 
     def _message(self, **changed: Any) -> Body:
         settled = [] if self.settled is None else [self.settled]
-        parts = [call.part(**changed) for call in self.calls]
+        parts = [call.part(**changed) for call in self.calls for _ in range(call.copies)]
         return {"role": "model", "content": [{"text": "One moment."}, *settled, *parts]}
 
     def _messages(self) -> list[Body]:
@@ -170,8 +171,10 @@ GENKIT: Final = Genkit()
 
 
 def _drawn_calls(chance: Random, run: str, runtime: Runtime) -> tuple[Call, ...]:
-    """Several calls have refs of their own; the only one may have none."""
+    """Several calls have refs of their own; the only one may have none, or be there twice."""
     count = chance.choice((1, 1, 1, 2, 3))
+    if runtime in NAMELESS and chance.random() < 0.1:
+        return (alike(),)
     refs: list[str | None] = [f"call-{run}-{number}" for number in range(count)]
     if count == 1 and runtime in NAMELESS and chance.random() < 0.5:
         refs = [None]

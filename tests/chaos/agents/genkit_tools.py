@@ -41,7 +41,7 @@ SETTINGS: Final[Mapping[str, Body]] = {
 
 
 class Call(NamedTuple):
-    """A tool request that waits; `ref` None leaves it out."""
+    """A tool request that waits; `ref` None leaves it out. Several `copies` are one question."""
 
     tool: str
     ref: str | None
@@ -51,6 +51,7 @@ class Call(NamedTuple):
     valid: tuple[Given, Given]
     invalid: Given | None
     has_refusal: bool
+    copies: int = 1
 
     def part(self, **changed: Any) -> Body:
         request: Body = {"name": self.tool, "input": self.input | changed}
@@ -108,6 +109,16 @@ def unknown(chance: Random, ref: str | None, runtime: Runtime) -> Call:
     """A tool that no setting names: it is answered by a response, whatever it is."""
     valid = (Given("12e0"), Given('{"found":null}', {"action": "respond"}))
     return Call("lookUp", ref, {"id": 2**53 + 1}, {"question": "Which?"}, False, valid, None, False)
+
+
+def alike() -> Call:
+    """Two calls that nothing tells apart, as JavaScript and Python may have them: one response
+    answers both, and a restart answers neither.
+    """
+    valid = (Given('{"confirmationId":"c-2"}'), Given("1e1", {"action": "respond"}))
+    invalid = Given("true", {"action": "restart"})
+    asked = {"to": "payee-3", "amount": 7}
+    return Call("transferMoney", None, asked, True, False, valid, invalid, True, copies=2)
 
 
 TOOLS = (transfer, transfer, ask_user, book_seat, held, unknown)
