@@ -7,7 +7,7 @@ here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tests.peers.observed import Command, Observed
@@ -22,7 +22,7 @@ def judge(peer: Peer, played: Played, final: Observed) -> list[str]:
     problems = [] if played.trouble is None else [played.trouble]
     for turn in played.turns:
         problems += _one_command(turn, final, complete=played.trouble is None)
-        problems += [] if turn.command is None else _entries(turn, turn.command)
+        problems += [] if turn.command is None else _entries(peer, turn, turn.command)
     if played.trouble is None:
         problems += _endings(peer, played)
         problems += _method(peer, played)
@@ -37,15 +37,23 @@ def _one_command(turn: Turn, final: Observed, *, complete: bool) -> Iterator[str
         yield f"expected one resume command for the run, there are {found}"
 
 
-def _entries(turn: Turn, command: Command) -> Iterator[str]:
+def _entries(peer: Peer, turn: Turn, command: Command) -> Iterator[str]:
     """One for each question, in the order of the run, as it was answered."""
     expected = [
         {"interrupt_id": one["interrupt_id"], "approval_id": one["approval_id"], **given}
-        for one, given in zip(turn.asked, turn.given, strict=False)
+        for one, given in zip(turn.asked, _carried_out(peer, turn.given), strict=False)
     ]
     found = [_entry(entry) for entry in command.members["entries"]]
     if _text(found) != _text(expected):
         yield f"expected the entries {_shown(expected)}, got {_shown(found)}"
+
+
+def _carried_out(peer: Peer, given: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """What can reach the agent of what was given: an A2A task is answered in full or cancelled."""
+    gives_up = peer.protocol == "a2a" and any(one["status"] == "cancelled" for one in given)
+    for one in given:
+        lost = gives_up and one["status"] == "resolved"
+        yield {"status": "cancelled", "reason": "sibling_abandoned"} if lost else one
 
 
 def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +97,7 @@ def _method(peer: Peer, played: Played) -> Iterator[str]:
         return
     for command in (turn.command for turn in played.turns if turn.command is not None):
         found = command.members["native"]["method"]
-        if found != "CancelTask":
+        if found not in {"CancelTask", "tasks/cancel"}:
             yield f"expected the method CancelTask, got {found}"
 
 

@@ -43,6 +43,22 @@ def _adk(name: str, title: str, *arguments: str) -> Peer:
     )
 
 
+def _strands(name: str, title: str, *arguments: str) -> Peer:
+    return Peer(
+        name=name,
+        title=title,
+        protocol="a2a",
+        set="earlier",
+        program="a2a_strands_peer.py",
+        arguments=arguments,
+        answer="DE-42",
+        proof="paid back 4711 to DE-42",
+        wrong=None,
+        cancelled_end="cancelled",
+        expired_end="cancelled",
+    )
+
+
 PEERS: Final[tuple[Peer, ...]] = (
     _sdk("a2a-sdk", "a2a-sdk, 1.0 JSON-RPC, pushed", "--source=push"),
     _sdk("a2a-sdk-rest", "a2a-sdk, 1.0 REST, streamed", "--binding=rest", binding="rest"),
@@ -54,6 +70,12 @@ PEERS: Final[tuple[Peer, ...]] = (
     ),
     _adk("a2a-adk", "google-adk (A2A), responses", "--source=bodies"),
     _adk("a2a-adk-new-executor", "google-adk (A2A, new executor), streamed", "--new-executor"),
+    _strands("a2a-strands", "Strands (A2A), streamed"),
+    _strands(
+        "a2a-strands-compliant",
+        "Strands (A2A, compliant streaming), responses",
+        *("--compliant-streaming", "--source=bodies"),
+    ),
     Peer(
         name="a2a-js-sdk",
         title="@a2a-js/sdk, 1.0 JSON-RPC, streamed",
