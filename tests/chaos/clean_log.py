@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bridge.demo.check.log import LogRecord
-from tests.chaos.written_log import Log, Run, instant, interrupt, packed
+from tests.chaos.written_log import Log, Run, finished, instant, interrupt, packed
 
 
 def clean_log() -> list[LogRecord]:
@@ -24,7 +24,7 @@ def _answered_out_of_order(log: Log) -> None:
     early.accept(0, first, last=True)
 
     run = Run(log, "thread-refund", "run-1", [interrupt("int-a"), interrupt("int-b")]).ask()
-    log.event("thread-refund", "run-1", run.interrupts)  # the producer's retry: changes nothing
+    log.event("thread-refund", run.asks())  # the producer's retry: changes nothing
     wrong = run.answer(1, {"approved": "yes"})
     run.refuse(1, wrong, "invalid_payload")
     second = run.answer(1, {"approved": True, "limit": 50.0})
@@ -33,7 +33,8 @@ def _answered_out_of_order(log: Log) -> None:
     run.refuse(1, run.answer(1, {"approved": False}), "conflict")
     run.accept(0, run.answer(0, {"approved": False}), last=True)
     run.refuse(0, run.answer(0, {"approved": True}), "late")
-    log.dead(log.event("thread-refund", "run-1", [interrupt("int-z")]), "run_conflict")
+    other = finished("thread-refund", "run-1", [interrupt("int-z")])
+    log.dead(log.event("thread-refund", other), "run_conflict")
 
 
 def _expired_and_mixed(log: Log) -> None:

@@ -51,7 +51,8 @@ REFUND = {"thread_id": "thread-refund"}
 ACCEPTED = {**REFUND, "verdict": "accepted"}
 CLOSING = {**REFUND, "run_outcome": "resumed"}
 
-SEEDED: list[tuple[str, str, str, Callable[[Records], Records]]] = [
+Seed = tuple[str, str, str, Callable[[Records], Records]]
+SEEDED: list[Seed] = [
     # invariant, rule that must speak, what is wrong, how
     ("I1", "one_command_per_run", "two commands", doubling("resume-commands", **REFUND)),
     (

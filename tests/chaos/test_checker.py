@@ -18,8 +18,11 @@ from bridge.demo.check.outside import Recovery
 from bridge.demo.check.story import Story
 from tests.chaos.clean_log import clean_log
 from tests.chaos.edits import Records, again, without
+from tests.chaos.mixed_log import mixed_log
+from tests.chaos.mixed_seeds import A2A, GENKIT
 from tests.chaos.seeds import SEEDED, unasked
 from tests.chaos.written_log import SETUP, TOPICS
+from tests.chaos.written_runs import MIXED
 
 OUTPUTS: tuple[Role, ...] = (
     "approvals",
@@ -53,6 +56,31 @@ def test_a_seeded_violation_is_named(
     assert invariant in check(log, SETUP).broken
 
 
+def test_a_clean_log_of_tasks_and_turns_breaks_nothing() -> None:
+    """Answered, given up, superseded, gone on and not to be resumed: all is as it must be."""
+    report = check(mixed_log(), MIXED)
+    assert report.ok, report.summary()
+    assert set(report.outcomes) == {"resumed", "superseded", "withdrawn", "unresumable", "open"}
+
+
+@pytest.mark.parametrize(
+    ("invariant", "rule", "seed"),
+    [
+        pytest.param(*row[:2], row[3], id=f"{protocol}-{row[0]}-{row[2]}")
+        for protocol, rows in (("a2a", A2A), ("genkit", GENKIT))
+        for row in rows
+    ],
+)
+def test_a_violation_seeded_into_tasks_and_turns_is_named(
+    invariant: str, rule: str, seed: Callable[[Records], Records]
+) -> None:
+    """The rules hold for every protocol, each with its own words."""
+    log = seed(mixed_log())
+    spoken = next(r for r in RULES if r.__name__ == rule)(Story(log, MIXED))
+    assert invariant in {violation.invariant for violation in spoken}
+    assert invariant in check(log, MIXED).broken
+
+
 def test_every_rule_has_a_seed() -> None:
     """A rule that was never seen to fail proves nothing."""
     assert {rule.__name__ for rule in RULES} == {row[1] for row in SEEDED}
@@ -75,18 +103,20 @@ def test_late_progress_breaks_i7(first: float | None) -> None:
     assert check(clean_log(), SETUP, recoveries=[late]).broken == {"I7"}
 
 
-def test_any_output_lost_is_noticed() -> None:
+@pytest.mark.parametrize("story", [clean_log, mixed_log])
+def test_any_output_lost_is_noticed(story: Callable[[], Records]) -> None:
     """Each published record that is missing breaks some invariant."""
-    log = clean_log()
+    log = story()
     for lost in (record for record in log if record.role in OUTPUTS):
-        assert not check(without(log, lost), SETUP).ok, lost
+        assert not check(without(log, lost), MIXED).ok, lost
 
 
-def test_any_output_doubled_is_noticed() -> None:
+@pytest.mark.parametrize("story", [clean_log, mixed_log])
+def test_any_output_doubled_is_noticed(story: Callable[[], Records]) -> None:
     """Each published record that appears twice breaks some invariant."""
-    log = clean_log()
+    log = story()
     for twice in (record for record in log if record.role in OUTPUTS):
-        assert not check(again(log, twice), SETUP).ok, twice
+        assert not check(again(log, twice), MIXED).ok, twice
 
 
 @pytest.mark.parametrize("seed", range(25))

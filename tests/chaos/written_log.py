@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from bridge.demo.check.ids import home, make_id
 from bridge.demo.check.log import LogRecord, Role, Setup, Source
@@ -73,27 +73,24 @@ class Log:
         key: bytes | None,
         value: bytes | None,
         headers: tuple[tuple[str, bytes], ...] = (),
+        topic: str = "",
     ) -> LogRecord:
+        """`topic` is that of the role, unless it is another source's."""
         self.now += 1_000
-        held = [r.offset for r in self.records if (r.role, r.partition) == (role, partition)]
+        topic = topic or TOPICS[role]
+        held = [r.offset for r in self.records if (r.topic, r.partition) == (topic, partition)]
         offset = max(held, default=-1) + 1
-        record = LogRecord(role, TOPICS[role], partition, offset, self.now, key, value, headers)
+        record = LogRecord(role, topic, partition, offset, self.now, key, value, headers)
         self.records.append(record)
         return record
 
     def event(
-        self, thread: str, run: str, interrupts: list[dict[str, Any]], keyed: bool = True
+        self, thread: str, body: dict[str, Any], keyed: bool = True, topic: str = EVENTS
     ) -> LogRecord:
-        """A run-finished event; without a key it arrives on the other partition and goes home."""
-        body = {
-            "type": "RUN_FINISHED",
-            "threadId": thread,
-            "runId": run,
-            "outcome": {"type": "interrupt", "interrupts": interrupts},
-        }
+        """An input record; without a key it arrives on the other partition and goes home."""
         slot = home(thread, SLOTS)
         at, key = (slot, thread.encode()) if keyed else (1 - slot, None)
-        record = self.append("input", at, key, packed(body))
+        record = self.append("input", at, key, packed(body), topic=topic)
         if not keyed:
             self.hop(record, thread)
         return record
@@ -130,7 +127,12 @@ class Log:
 
 @dataclass
 class Run:
-    """One interrupted run, and its approvals as they were last published."""
+    """One interrupted run of AG-UI, and its approvals as they were last published."""
+
+    source: ClassVar[str] = SOURCE
+    scope: ClassVar[str] = ""
+    protocol: ClassVar[str] = "ag-ui"
+    topic: ClassVar[str] = EVENTS
 
     log: Log
     thread: str
@@ -145,21 +147,45 @@ class Run:
         return home(self.thread, SLOTS)
 
     def identity(self) -> dict[str, str]:
-        return {"source": SOURCE, "scope": "", "thread_id": self.thread, "run_id": self.run}
+        ids = {"thread_id": self.thread, "run_id": self.run}
+        return {"source": self.source, "scope": self.scope, **ids}
 
-    def _id(self, kind: str, interrupt: str = "") -> str:
-        return make_id(kind, SOURCE, "", self.thread, self.run, interrupt)
+    def make_id(self, kind: str, interrupt: str = "") -> str:
+        return make_id(kind, self.source, self.scope, self.thread, self.run, interrupt)
 
     def approval_id(self, index: int) -> str:
-        return self._id("approval", self.interrupts[index]["id"])
+        return self.make_id("approval", self.interrupts[index]["id"])
 
     def ask(self, keyed: bool = True) -> Run:
         """The event, and the first revision of each approval."""
-        self.origin = self.log.event(self.thread, self.run, self.interrupts, keyed)
+        self.origin = self.log.event(self.thread, self.asks(), keyed, self.topic)
         for index in range(len(self.interrupts)):
             self.approvals.append(self._first(index, self.origin))
             self.publish(index)
         return self
+
+    def asks(self) -> dict[str, Any]:
+        """The event that asks, as its agent writes it."""
+        return finished(self.thread, self.run, self.interrupts)
+
+    def shown(self, index: int) -> dict[str, Any]:
+        """What an approval has of its interrupt."""
+        asked = self.interrupts[index]
+        names = {"expiresAt": "expires_at_raw", "responseSchema": "response_schema"}
+        names |= {"toolCallId": "tool_call_id"}
+        names |= {name: name for name in ("reason", "message", "metadata")}
+        shown = {ours: asked[theirs] for theirs, ours in names.items() if theirs in asked}
+        return shown | ({"expires_at": asked["expiresAt"]} if "expiresAt" in asked else {})
+
+    def native(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
+        """What an executor sends."""
+        resume = [
+            {"interruptId": entry["interrupt_id"], "status": entry["status"]}
+            | ({"payload": entry["payload"]} if "payload" in entry else {})
+            for entry in entries
+        ]
+        names = {"threadId": self.thread, "runId": self.make_id("resume-run")}
+        return {"method": "run", "body": {**names, "messages": [], "resume": resume}}
 
     def publish(self, index: int, **changes: Any) -> None:
         """The next revision of one approval."""
@@ -180,7 +206,7 @@ class Run:
             key = self.thread.encode()
             return self.log.append("answers", self.slot, key, packed(body))
         body |= {
-            **{"source": SOURCE, "thread_id": self.thread, "run_id": self.run},
+            **self.identity(),
             "interrupt_id": self.interrupts[index]["id"],
         }
         record = self.log.append("answers", 1 - self.slot, None, packed(body))
@@ -223,7 +249,7 @@ class Run:
         """The last revision of every approval, and the command of a resumed run."""
         changes |= {"run_outcome": outcome, "closed_at": instant(self.log.now)}
         if outcome == "resumed":
-            changes["command_id"] = self._id("command")
+            changes["command_id"] = self.make_id("command")
         for index in range(len(self.approvals)):
             self.publish(index, **changes)
         if outcome == "resumed":
@@ -233,18 +259,12 @@ class Run:
         asked = self.interrupts[index]
         approval = {
             "approval_id": self.approval_id(index),
-            **{"revision": 0, "status": "pending", "kind": "input", "protocol": "ag-ui"},
+            **{"revision": 0, "status": "pending", "kind": "input", "protocol": self.protocol},
             **self.identity(),
             **{"interrupt_id": asked["id"], "index": index, "total": len(self.interrupts)},
             **{"flags": [], "published_at": instant(self.log.now), "origin": origin_of(origin)},
         }
-        names = {"expiresAt": "expires_at_raw", "responseSchema": "response_schema"}
-        names |= {"toolCallId": "tool_call_id"}
-        names |= {name: name for name in ("reason", "message", "metadata")}
-        approval |= {ours: asked[theirs] for theirs, ours in names.items() if theirs in asked}
-        if "expiresAt" in asked:
-            approval["expires_at"] = asked["expiresAt"]
-        return approval
+        return approval | self.shown(index)
 
     def _command(self) -> bytes:
         assert self.origin is not None
@@ -258,22 +278,22 @@ class Run:
         ]
         expired = sum(entry["closed_reason"] == "expired" for entry in entries)
         kinds = {0: "answers", len(entries): "expiry"}
-        resume = [
-            {"interruptId": entry["interrupt_id"], "status": entry["status"]}
-            | ({"payload": entry["payload"]} if "payload" in entry else {})
-            for entry in entries
-        ]
-        new_run = self._id("resume-run")
-        body = {"threadId": self.thread, "runId": new_run, "messages": [], "resume": resume}
         command = {
-            "command_id": self._id("command"),
-            **{"protocol": "ag-ui", **self.identity(), "resume_run_id": new_run},
+            "command_id": self.make_id("command"),
+            **{"protocol": self.protocol, **self.identity()},
+            "resume_run_id": self.make_id("resume-run"),
             **{"entries": entries, "completed_by": kinds.get(expired, "mixed")},
-            "native": {"method": "run", "body": body},
+            "native": self.native(entries),
             "issued_at": instant(self.log.now),
             "origin": origin_of(self.origin),
         }
         return packed(command)
+
+
+def finished(thread: str, run: str, interrupts: list[dict[str, Any]]) -> dict[str, Any]:
+    """AG-UI's event of a run that ends with interrupts."""
+    outcome = {"type": "interrupt", "interrupts": interrupts}
+    return {"type": "RUN_FINISHED", "threadId": thread, "runId": run, "outcome": outcome}
 
 
 def _entry(given: dict[str, Any], status: str) -> dict[str, Any]:

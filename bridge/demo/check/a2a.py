@@ -54,7 +54,7 @@ def read(record: LogRecord, source: Source, max_depth: int) -> tuple[Reading, ..
     if event.get("error") is not None:
         if result is not None:
             raise text.Unreadable("a result and an error")
-        return (_refused(record, scope),)
+        return (_refused(event, record, scope),)
     if result is not None and not isinstance(result, dict):
         raise text.Unreadable("a result that is no object")
     return tuple(_told(event if result is None else result, record, scope, source))
@@ -225,10 +225,17 @@ def _configured(question: Question, source: Source) -> Question:
     return replace(question, native={**question.native, "shape": shape})
 
 
-def _refused(record: LogRecord, scope: str) -> Reading:
-    """An error of the agent may end the question of the task that the record's key names."""
+def _refused(event: Json, record: LogRecord, scope: str) -> Reading:
+    """An error of the agent ends the question of the task that the record's key names.
+
+    It surely does where it says that the task is over, and answers no request of the bridge.
+    """
     task = (record.key or b"").decode(errors="replace")
-    return Went(task, _TASK_ENDED, scope, surely=False) if task else Free()
+    error = event["error"] if isinstance(event["error"], dict) else {}
+    over = re.search("terminal|completed", str(error.get("message")).lower()) is not None
+    is_over = error.get("code") == "-32002" or (error.get("code") == "-32004" and over)
+    surely = is_over and not is_text(event.get("id"))
+    return Went(task, _TASK_ENDED, scope, surely=surely) if task else Free()
 
 
 def _scope(record: LogRecord, source: Source) -> str:

@@ -57,10 +57,12 @@ def closed_for_a_cause(story: Story) -> Iterator[Violation]:
             yield Violation("I2", "moved on without an event that says so", key)
         if outcome == "unresumable" and not _is_given_up(lives):
             yield Violation("I2", "given up without a reason", key)
+        if outcome == "unresumable" and not reasons & _said_of(story, lives):
+            yield Violation("I2", "given up, and no dead letter says so", key)
 
 
 def a_run_that_moved_on_is_closed(story: Story) -> Iterator[Violation]:
-    """I2: a thread that went on without us, after the run on its partition, closed it."""
+    """I2: a thread that went on without us, surely after the run was asked, closed it."""
     went: dict[tuple[str, ThreadKey], list[tuple[LogRecord, Went]]] = defaultdict(list)
     for record, source, reading in story.events:
         if isinstance(reading, Went) and reading.surely and record.place not in story.letters_of:
@@ -85,12 +87,14 @@ def _closes(
     record: LogRecord,
     went: Went,
 ) -> bool:
-    """Whether a record beyond doubt is about that run and comes after it."""
-    if record.partition != opening.partition or record.place < opening.place:
-        return False
+    """Whether a record beyond doubt is about that run and was read after it."""
+    behind = record.place[:2] == opening.place[:2] and record.offset > opening.offset
+    published = lives[0].revisions[0].at("published_at")
+    afterwards = published is not None and record.timestamp > published + story.setup.clock_slack_ms
     ours = {str(life.last.body.get("interrupt_id")) for life in lives}
     covered = went.resumes is None or ours <= set(went.resumes)
-    return covered and _is_later(opening, asked, record, went) and story.settled(record.place)
+    is_later = (behind or afterwards) and _is_later(opening, asked, record, went)
+    return covered and is_later and story.settled(record.place)
 
 
 def _is_later(opening: LogRecord, asked: Asked, record: LogRecord, went: Went) -> bool:
@@ -121,6 +125,12 @@ def operations_take_effect(story: Story) -> Iterator[Violation]:
         wanted = _EFFECTS.get(str(given.body.get("op")), frozenset())
         if life.last.body.get("run_outcome") not in wanted:
             yield Violation("I2", "an accepted operation had no effect", (text_of(place),))
+
+
+def _said_of(story: Story, lives: list[Life]) -> set[str]:
+    """Reasons of the dead letters about the record that asked."""
+    letters = story.letters_of.get(lives[0].last.origin, [])
+    return {(letter.header("bridge-reason") or b"").decode() for letter in letters}
 
 
 def _operated(story: Story, key: RunKey) -> bool:

@@ -11,7 +11,7 @@ from bridge.demo.check import text
 
 
 def fits(approval: dict[str, Any], answer: dict[str, Any]) -> bool | None:
-    """None where the question has no schema, or one that is flagged as unusable."""
+    """True where the question has no schema, None where it is one that is flagged as unusable."""
     metadata = approval.get("metadata")
     of_genkit = metadata if approval.get("protocol") == "genkit" else None
     action, offered = answer.get("action"), approval.get("actions") or []
@@ -23,7 +23,9 @@ def fits(approval: dict[str, Any], answer: dict[str, Any]) -> bool | None:
     default = offered[0] if offered else None
     schema = (more.get("action_schemas") or {}).get(action or default)
     schema = approval.get("response_schema") if schema is None else schema
-    if schema is None or "schema_unusable" in (approval.get("flags") or []):
+    if schema is None:
+        return True
+    if "schema_unusable" in (approval.get("flags") or []):
         return None
     validator = _validator(text.written(schema))
     payload = text.plain(answer.get("payload"))
