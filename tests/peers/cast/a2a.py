@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from tests.peers.peer import NO_SCHEMA, WRONG_THEN_RIGHT, Peer
+from tests.peers.peer import ALL_CANCELLED, NO_SCHEMA, ONE_EXPIRED, WRONG_THEN_RIGHT, Peer
 
 _NO_SCHEMA = {WRONG_THEN_RIGHT: "a question of A2A itself is words; nothing says what fits"}
+
+_ONE_OF_TWO = "its stream shows one of two interrupts that are raised at once; a response has both"
+_SHOWS_ONE = {ALL_CANCELLED: _ONE_OF_TWO, ONE_EXPIRED: _ONE_OF_TWO}
 
 
 def _sdk(name: str, title: str, *arguments: str, **options: str) -> Peer:
@@ -59,6 +63,25 @@ def _strands(name: str, title: str, *arguments: str) -> Peer:
     )
 
 
+def _langgraph(
+    name: str, title: str, *arguments: str, cannot: Mapping[str, str] | None = None
+) -> Peer:
+    return Peer(
+        name=name,
+        title=title,
+        protocol="a2a",
+        set="current",
+        program="a2a_langgraph_peer.py",
+        arguments=arguments,
+        answer="DE-42",
+        proof="paid back to DE-42",
+        wrong=42,
+        cancelled_end="cancelled",
+        expired_end="cancelled",
+        cannot=cannot or {},
+    )
+
+
 PEERS: Final[tuple[Peer, ...]] = (
     _sdk("a2a-sdk", "a2a-sdk, 1.0 JSON-RPC, pushed", "--source=push"),
     _sdk("a2a-sdk-rest", "a2a-sdk, 1.0 REST, streamed", "--binding=rest", binding="rest"),
@@ -70,6 +93,13 @@ PEERS: Final[tuple[Peer, ...]] = (
     ),
     _adk("a2a-adk", "google-adk (A2A), responses", "--source=bodies"),
     _adk("a2a-adk-new-executor", "google-adk (A2A, new executor), streamed", "--new-executor"),
+    _langgraph("a2a-langgraph", "LangGraph server (A2A), responses", "--source=bodies"),
+    _langgraph(
+        "a2a-langgraph-0.3",
+        "LangGraph server (A2A 0.3), responses",
+        *("--version=0.3", "--source=bodies"),
+    ),
+    _langgraph("a2a-langgraph-streamed", "LangGraph server (A2A), streamed", cannot=_SHOWS_ONE),
     _strands("a2a-strands", "Strands (A2A), streamed"),
     _strands(
         "a2a-strands-compliant",
