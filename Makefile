@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
 
-.PHONY: help venv lint format types test demo chaos bench lock clean
+.PHONY: help venv lint format types test demo chaos peers bench lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -53,17 +53,22 @@ demo: $(READY) ## Play the story on a real Kafka; INTERACTIVE=1 lets you answer
 chaos: $(READY) ## Run the long fault rounds; seeds are printed
 	@$(BIN)/python -m pytest -m long -s $(ARGS)
 
+peers: $(READY) ## Run the bridge with real agents, from locked sets in .peers; needs npm and Go
+	@$(BIN)/python -m tests.peers $(ARGS)
+
 bench: $(READY) ## Measure, and print figures with command and machine
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 COMPILE = uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-annotate --no-header
 
-lock: ## Resolve pyproject.toml anew into requirements.lock, and the image's locks; needs uv
+lock: ## Resolve all locks anew, those of the image and of the agents too; needs uv
 	@$(COMPILE) --all-extras --group dev pyproject.toml -o requirements.lock
 	@$(COMPILE) -c requirements.lock pyproject.toml -o deploy/requirements-runtime.lock
 	@grep -o '^hatchling==[^ ;]*' requirements.lock \
 		| $(COMPILE) -c requirements.lock - -o deploy/requirements-build.lock
+	@for set in current earlier; do $(COMPILE) --python-version 3.11 \
+		tests/peers/sets/$$set.in -o tests/peers/sets/$$set.lock || exit 1; done
 
-clean: ## Remove the virtual environment and all caches of this folder
-	@rm -rf "$(VENV)" build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+clean: ## Remove the virtual environments and all caches of this folder
+	@rm -rf "$(VENV)" .peers build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
