@@ -75,7 +75,6 @@ def _environment() -> dict[str, str]:
         "LANGGRAPH_DISABLE_FILE_PERSISTENCE": "true",
         "LANGGRAPH_ALLOW_BLOCKING": "true",
         "LANGSMITH_TRACING": "false",
-        "LANGGRAPH_CLI": "false",
         "LOG_LEVEL": "ERROR",
     }
 
