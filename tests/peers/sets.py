@@ -24,7 +24,7 @@ _MARK = ".ready"
 
 TOOLS: Mapping[str, tuple[str, str]] = {
     "npm": ("node", "Node.js 20 or newer: `apt-get install nodejs npm` or `brew install node`"),
-    "go": ("go", "Go 1.26 or newer, from its download page or by `brew install go`"),
+    "go": ("go", "Go 1.25 or newer, from its download page or by `brew install go`"),
 }
 
 
