@@ -1,18 +1,19 @@
-"""Who plays: five agents of five frameworks, what they ask, and what people answer.
+"""Who plays: agents of three protocols, what they ask, and what people answer.
 
-Shapes are those of the frameworks' AG-UI events; names, texts and numbers are made up.
+Shapes are those of the frameworks' own events; names, texts and numbers are made up.
 """
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-Json = Mapping[str, Any]
+from bridge.demo.agent import Agent, AgUiAgent, Json
+from bridge.demo.task_agent import TaskAgent, code_review
+from bridge.demo.turn_agent import TurnAgent, bank
+
 Key = Literal["thread", "approval", "none"]
 
 APPROVED: Json = {
@@ -27,39 +28,11 @@ APPROVED: Json = {
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
-    """One agent in one conversation. `name` is its source, `run_id` the run that asks first."""
-
-    name: str
-    framework: str
-    thread_id: str
-    run_id: str
-    interrupts: tuple[Json, ...]
-
-    def started(self, run_id: str, continues: Json | None = None) -> bytes:
-        """RUN_STARTED; with the input of the resume that it continues by."""
-        more = {"protocolVersion": "1.0"} if continues is None else {"input": continues}
-        return self._event("RUN_STARTED", run_id, **more)
-
-    def asks(self, run_id: str) -> bytes:
-        """RUN_FINISHED with the questions."""
-        outcome = {"type": "interrupt", "interrupts": self.interrupts}
-        return self._event("RUN_FINISHED", run_id, outcome=outcome)
-
-    def succeeds(self, run_id: str) -> bytes:
-        """RUN_FINISHED with nothing left to ask."""
-        return self._event("RUN_FINISHED", run_id, outcome={"type": "success"})
-
-    def _event(self, kind: str, run_id: str, **more: Any) -> bytes:
-        event = {"type": kind, "threadId": self.thread_id, "runId": run_id, **more}
-        return json.dumps(
-            {**event, "timestamp": time.time_ns() // 1_000_000}, ensure_ascii=False
-        ).encode()
-
-
-@dataclass(frozen=True, slots=True)
 class Reply:
-    """What one person says to one question, and the verdict it must get."""
+    """What one person says to one question, and the verdict it must get.
+
+    `run_id` when it is not about the agent's first run.
+    """
 
     answer_id: str
     agent: Agent
@@ -69,14 +42,17 @@ class Reply:
     by: str = "ann@example.org"
     status: Literal["resolved", "cancelled"] = "resolved"
     key: Key = "thread"
+    run_id: str | None = None
 
-    def record(self, run_id: str | None = None) -> bytes:
-        """The `Answer` in JSON; `run_id` when it is not about the agent's first run."""
+    @property
+    def run(self) -> str:
+        """The run that the question belongs to."""
+        return self.run_id or self.agent.run_id
+
+    def record(self, approval_id: str | None = None) -> bytes:
+        """The `Answer` in JSON; by `approval_id` where that is the question's only name."""
         answer = {
-            "source": self.agent.name,
-            "thread_id": self.agent.thread_id,
-            "run_id": run_id or self.agent.run_id,
-            "interrupt_id": self.agent.interrupts[self.interrupt]["id"],
+            **({"approval_id": approval_id} if approval_id else self._identity()),
             "status": self.status,
             "answer_id": self.answer_id,
             "answered_by": self.by,
@@ -85,35 +61,42 @@ class Reply:
             answer["payload"] = self.payload
         return json.dumps(answer).encode()
 
+    def _identity(self) -> dict[str, Any]:
+        agent = self.agent
+        interrupt_id = agent.interrupt_id(self.run, self.interrupt)
+        ids = {"thread_id": agent.thread_id, "run_id": self.run, "interrupt_id": interrupt_id}
+        scope = {"scope": agent.scope} if agent.scope else {}
+        return {"source": agent.name, **scope, **ids}
+
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """All five. Threads are spread over the four slots, two to each of two workers."""
+    """All seven. Threads are spread over the four slots, two to each of two workers."""
 
-    travel: Agent
-    files: Agent
-    ops: Agent
-    shop: Agent
-    news: Agent
+    travel: AgUiAgent
+    files: AgUiAgent
+    ops: AgUiAgent
+    shop: AgUiAgent
+    news: AgUiAgent
+    review: TaskAgent
+    bank: TurnAgent
 
     @property
     def agents(self) -> tuple[Agent, ...]:
-        return (self.travel, self.files, self.ops, self.shop, self.news)
+        """Those that ask at once first, then the one that wants a sign-in before."""
+        return (self.travel, self.files, self.ops, self.shop, self.news, self.bank, self.review)
 
     def agent(self, name: str) -> Agent:
         return next(agent for agent in self.agents if agent.name == name)
 
 
-AGENTS = ("travel-desk", "file-keeper", "ops-runner", "shop-helper", "newsroom")
-"""Their names, which are the sources' names too."""
-
-
 def cast(expires_at: datetime) -> Cast:
     """The agents; one of the questions of `ops` expires then."""
-    return Cast(_travel(), _files(), _ops(expires_at), _shop(), _news())
+    ag_ui = (_travel(), _files(), _ops(expires_at), _shop(), _news())
+    return Cast(*ag_ui, code_review(), bank())
 
 
-def _travel() -> Agent:
+def _travel() -> AgUiAgent:
     """LangGraph: ids of 32 hex digits, the value handed to interrupt() in the metadata."""
 
     def ask(id_: str, message: str, value: Json, schema: Json) -> Json:
@@ -132,7 +115,7 @@ def _travel() -> Agent:
         "properties": {"limit": {"type": "number", "maximum": 2000}},
         "required": ["limit"],
     }
-    return Agent(
+    return AgUiAgent(
         "travel-desk",
         "LangGraph",
         "trip-lisbon-0412",
@@ -154,7 +137,7 @@ def _travel() -> Agent:
     )
 
 
-def _files() -> Agent:
+def _files() -> AgUiAgent:
     """pydantic-ai: one approval for each tool call, the id made from the call's."""
     calls = (
         ("call_A1", 'delete_file({"path":"/data/2019.csv"})'),
@@ -162,7 +145,7 @@ def _files() -> Agent:
         ("call_A3", 'move_file({"path":"/data/now.csv","to":"/data/2026.csv"})'),
         ("call_A4", 'send_mail({"to":"all@example.org"})'),
     )
-    return Agent(
+    return AgUiAgent(
         "file-keeper",
         "pydantic-ai",
         "cleanup-2026-11",
@@ -180,7 +163,7 @@ def _files() -> Agent:
     )
 
 
-def _ops(expires_at: datetime) -> Agent:
+def _ops(expires_at: datetime) -> AgUiAgent:
     """Strands: ids with colons, the tool's input in the metadata; here one with a deadline."""
 
     def ask(tool: str, use: str, message: str, value: Json) -> dict[str, Any]:
@@ -200,10 +183,10 @@ def _ops(expires_at: datetime) -> Agent:
     drain = ask("drain_node", "tooluse_k3", "Drain node db-2?", {"node": "db-2"})
     promote = ask("promote", "tooluse_k4", "Promote db-3 to primary?", {"node": "db-3"})
     promote["expiresAt"] = expires_at.isoformat(timespec="milliseconds")
-    return Agent("ops-runner", "Strands", "orders-db-failover", "run-7781", (drain, promote))
+    return AgUiAgent("ops-runner", "Strands", "orders-db-failover", "run-7781", (drain, promote))
 
 
-def _shop() -> Agent:
+def _shop() -> AgUiAgent:
     """Mastra: run and tool call in the id, its schema a text inside the metadata."""
     run_id = "9a41c0de-52b7-4a8e-9c1d-5b0f6f0c7e10"
     schema: Json = {
@@ -212,7 +195,7 @@ def _shop() -> Agent:
         "required": ["approved"],
     }
     payload = {"order": "88213", "amount": 59.90}
-    return Agent(
+    return AgUiAgent(
         "shop-helper",
         "Mastra",
         "refund-88213",
@@ -232,9 +215,9 @@ def _shop() -> Agent:
     )
 
 
-def _news() -> Agent:
+def _news() -> AgUiAgent:
     """CrewAI: the flow's id is thread and interrupt at once, the same at every pause."""
-    return Agent(
+    return AgUiAgent(
         "newsroom",
         "CrewAI",
         "daily-brief",

@@ -44,7 +44,7 @@ async def tell(scene: Scene, *, keep: bool) -> bool:
             read_topics(_roles(scene), **scene.stage.client), _trace(scene)
         )
     report = check(records, _setup(scene), recoveries=_recoveries(scene))
-    due = list(outcomes(scene.replies, scene.endings, records))
+    due = list(outcomes(scene.replies, scene.endings, scene.passings, records))
     missed = [outcome.text for outcome in due if not outcome.happened]
     for line in _figures(scene, report):
         scene.screen.say(line)

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bridge.demo.cast import Agent, Reply
+from bridge.demo.agent import Agent
+from bridge.demo.cast import Reply
 from bridge.demo.check.log import LogRecord, Role
 
 Run = tuple[str, str, str]  # source, thread, run
@@ -31,6 +32,19 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
+class Passing:
+    """A run that must close by itself for this reason, without a command."""
+
+    agent: Agent
+    run_id: str
+    reason: str
+
+    @property
+    def run(self) -> Run:
+        return (self.agent.name, self.agent.thread_id, self.run_id)
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """One expectation; `text` says what was expected and what was found."""
 
@@ -39,15 +53,21 @@ class Outcome:
 
 
 def outcomes(
-    replies: Iterable[Reply], endings: Sequence[Ending], records: Sequence[LogRecord]
+    replies: Iterable[Reply],
+    endings: Sequence[Ending],
+    passings: Iterable[Passing],
+    records: Sequence[LogRecord],
 ) -> Iterator[Outcome]:
-    """One verdict for each reply, one command for each ending, and no command beside."""
+    """One verdict for each reply, one command for each ending and none beside, no more passings."""
     verdicts = list(_bodies(records, "answer-verdicts"))
     for reply in replies:
         yield _judged(reply, verdicts)
     commands = list(_bodies(records, "resume-commands"))
     for ending in endings:
         yield _ended(ending, commands)
+    approvals = list(_bodies(records, "approvals"))
+    for passing in passings:
+        yield _passed(passing, approvals)
     wanted, found = len(endings), len(commands)
     yield Outcome(f"{wanted} resume commands expected, {found} found", wanted == found)
 
@@ -59,14 +79,37 @@ def _judged(reply: Reply, verdicts: Iterable[Mapping[str, Any]]) -> Outcome:
 
 
 def _ended(ending: Ending, commands: Iterable[Mapping[str, Any]]) -> Outcome:
-    wanted = f"{ending.completed_by} with {', '.join(ending.statuses)}"
+    wanted = _ended_as(ending.agent.method(ending.statuses), ending.completed_by, ending.statuses)
     found = [
-        f"{each['completed_by']} with {', '.join(entry['status'] for entry in each['entries'])}"
+        _ended_as(
+            each["native"]["method"],
+            each["completed_by"],
+            [entry["status"] for entry in each["entries"]],
+        )
         for each in commands
-        if (each["source"], each["thread_id"], each["run_id"]) == ending.run
+        if _run_of(each) == ending.run
     ]
     text = f"run {ending.run_id} of {ending.agent.name}: {wanted} expected, found {_listed(found)}"
     return Outcome(text, found == [wanted])
+
+
+def _ended_as(method: str, completed_by: str, statuses: Sequence[str]) -> str:
+    return f"{method}, {completed_by} with {', '.join(statuses)}"
+
+
+def _passed(passing: Passing, approvals: Iterable[Mapping[str, Any]]) -> Outcome:
+    found = [
+        f"{each['run_outcome']} as {each['closed_reason']}"
+        for each in approvals
+        if _run_of(each) == passing.run and "run_outcome" in each
+    ]
+    wanted = f"withdrawn as {passing.reason}"
+    text = f"run {passing.run_id} of {passing.agent.name}: {wanted} expected, found "
+    return Outcome(text + _listed(found), set(found) == {wanted})
+
+
+def _run_of(body: Mapping[str, Any]) -> Run:
+    return (body["source"], body["thread_id"], body["run_id"])
 
 
 def _bodies(records: Iterable[LogRecord], role: Role) -> Iterator[Mapping[str, Any]]:

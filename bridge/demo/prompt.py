@@ -15,13 +15,16 @@ from dataclasses import replace
 
 from bridge.console.board import ApprovalView
 from bridge.demo.cast import Reply
-from bridge.demo.outcomes import Ending
+from bridge.demo.outcomes import Ending, Passing
 from bridge.demo.scene import TAKEOVER_SECONDS, Scene
+from bridge.demo.task_agent import SIGN_IN
 
 PATIENCE_SECONDS = 120.0
 """Until the deadline of the one question that has one: enough to read, soon enough to see."""
 
-HELP = "JSON to answer, d to decline, s to skip, t for all, k to kill its worker, q to end:"
+_MORE = "s to skip, t for all, k to kill its worker, q to end:"
+HELP = f"JSON to answer, d to decline, {_MORE}"
+SIGN_IN_HELP = f"nothing to answer: Enter when you are there and signed in, d to give up, {_MORE}"
 
 
 class Typed:
@@ -81,11 +84,11 @@ class Conversation:
         return next(iter(fresh or pending), None)
 
     def _show(self, view: ApprovalView) -> None:
-        say = self._scene.screen.say
-        interrupt = self._scene.cast.agent(view.source).interrupts[view.index]
+        say, schema = self._scene.screen.say, self._scene.witness.schemas[view.approval_id]
         say(f"{view.source} asks ({view.index + 1} of {view.total}): {view.message}")
-        say(f"its schema: {json.dumps(interrupt['responseSchema'])}", "quiet")
-        say(HELP, "quiet")
+        if schema is not None:
+            say(f"its schema: {json.dumps(schema)}", "quiet")
+        say(SIGN_IN_HELP if view.kind == "authorization" else HELP, "quiet")
 
     async def _take(self, view: ApprovalView, line: str) -> None:
         if line == "s":
@@ -96,8 +99,18 @@ class Conversation:
             await self._kill(view)
         elif line == "d":
             await self._answer(view, None, declines=True)
+        elif view.kind == "authorization" and not line:
+            await self._signed_in(view)
         else:
             await self._answer_with(view, line)
+
+    async def _signed_in(self, view: ApprovalView) -> None:
+        """The task goes on by itself, and then asks what it came for."""
+        agent = self._scene.cast.agent(view.source)
+        await self._scene.passes(Passing(agent, view.run_id, "moved_on"))
+        self._scene.screen.say("the task works again: its question has closed by itself", "good")
+        await self._scene.ask(agent)
+        await self._scene.is_asked(agent)
 
     async def _answer_with(self, view: ApprovalView, line: str) -> None:
         try:
@@ -117,8 +130,9 @@ class Conversation:
             verdict="",
             by="you",
             status="cancelled" if declines else "resolved",
+            run_id=view.run_id,
         )
-        await scene.send(reply, view.run_id)
+        await scene.send(reply)
         found = await scene.verdict(reply, TAKEOVER_SECONDS)
         # What was shown is what the topic must say at the end.
         scene.replies[-1] = replace(reply, verdict=found["verdict"])
@@ -159,11 +173,14 @@ class Conversation:
 
 async def play(scene: Scene) -> None:
     """Ask all questions, then converse about them."""
-    scene.screen.chapter("Five agents end their runs with questions")
-    for agent in scene.cast.agents:
-        await scene.starts(agent, agent.run_id)
-        await scene.ask(agent)
-    for agent in scene.cast.agents:
-        await scene.is_asked(agent)
+    scene.screen.chapter("Seven agents end their runs with questions")
+    first = [
+        (agent, None if agent is not scene.cast.review else SIGN_IN) for agent in scene.cast.agents
+    ]
+    for agent, run_id in first:
+        await scene.starts(agent)
+        await scene.ask(agent, run_id)
+    for agent, run_id in first:
+        await scene.is_asked(agent, run_id)
     scene.screen.board()
     await Conversation(scene, Typed(sys.stdin.fileno())).hold()

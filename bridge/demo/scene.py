@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bridge.core.ids import make_id
-from bridge.demo.cast import Agent, Cast, Reply
-from bridge.demo.outcomes import Ending, Run
+from bridge.demo.agent import Agent
+from bridge.demo.cast import Cast, Reply
+from bridge.demo.outcomes import Ending, Passing, Run
 from bridge.demo.pending_table import Pending, Row
 from bridge.demo.screen import Screen, Tone
 from bridge.demo.stage import Stage
@@ -51,6 +53,7 @@ class Scene:
     cast: Cast
     replies: list[Reply] = field(default_factory=list)
     endings: list[Ending] = field(default_factory=list)
+    passings: list[Passing] = field(default_factory=list)
     asked_at: dict[Run, float] = field(default_factory=dict)
     crash: Crash | None = None
 
@@ -64,9 +67,19 @@ class Scene:
         self.asked_at[agent.name, agent.thread_id, run_id] = time.monotonic()
         await self._event(agent, agent.asks(run_id))
 
-    async def starts(self, agent: Agent, run_id: str, continues: Members | None = None) -> None:
-        """A run of the agent begins."""
-        await self._event(agent, agent.started(run_id, continues))
+    async def starts(self, agent: Agent) -> None:
+        """The agent's first run begins."""
+        await self._event(agent, agent.starts(agent.run_id))
+
+    async def passes(self, passing: Passing) -> None:
+        """The agent goes on without an answer, and its open question closes."""
+        self.passings.append(passing)
+        await self._event(passing.agent, passing.agent.starts(passing.run_id))
+        await self.witness.until(
+            lambda: self.witness.is_closed(passing.run),
+            TAKEOVER_SECONDS,
+            f"the end of run {passing.run_id} of {passing.agent.name}",
+        )
 
     async def is_asked(self, agent: Agent, run_id: str | None = None) -> None:
         """Wait until others can see the questions."""
@@ -74,17 +87,16 @@ class Scene:
         seen = self.witness.asked_at
         await self.witness.until(lambda: run in seen, VISIBLE_SECONDS, f"approvals of {run}")
 
-    async def send(self, reply: Reply, run_id: str | None = None) -> None:
+    async def send(self, reply: Reply) -> None:
         """Somebody answers; the verdict comes later."""
         said = json.dumps(reply.payload) if reply.status == "resolved" else "declines"
         self.screen.say(f"{reply.by} to {question_of(reply)}: {said}", "person")
         self.replies.append(reply)
-        key = {
-            "thread": reply.agent.thread_id,
-            "approval": approval_id(reply.agent, reply.interrupt, run_id),
-            "none": None,
-        }[reply.key]
-        await self.stage.write(self.stage.topics["answers"], key, reply.record(run_id))
+        approval_id = self._approval_id(reply)
+        key = {"thread": reply.agent.thread_id, "approval": approval_id, "none": None}[reply.key]
+        named = reply.agent.interrupt_id(reply.run, reply.interrupt) is not None
+        record = reply.record(None if named else approval_id)
+        await self.stage.write(self.stage.topics["answers"], key, record)
 
     async def verdict(self, reply: Reply, within: float = VISIBLE_SECONDS) -> Members:
         """Wait for the verdict on an answer, and tell it."""
@@ -97,9 +109,9 @@ class Scene:
         self.screen.say(f"{question_of(reply)}: {verdict_text(found)}", tone)
         return found
 
-    async def give(self, reply: Reply, run_id: str | None = None, why: str = "") -> Members:
+    async def give(self, reply: Reply, why: str = "") -> Members:
         """Answer and wait for the verdict; `why` is told after it."""
-        await self.send(reply, run_id)
+        await self.send(reply)
         found = await self.verdict(reply)
         if why:
             self.screen.say(why, "quiet")
@@ -119,17 +131,17 @@ class Scene:
             f"completed by {command['completed_by']}; the body to send:",
             "command",
         )
-        self.screen.say(
-            json_text(command["native"]["body"], "resume", lines=self.screen.pace > 0), "quiet"
-        )
-        await self.starts(agent, command["resume_run_id"], command["native"]["body"])
+        lines = self.screen.pace > 0
+        body = json_text(command["native"]["body"], agent.answers_at, lines=lines)
+        self.screen.say(body, "quiet")
+        await self._event(agent, agent.goes_on(command))
         await self.pause()
         return command
 
     async def finish(self, ending: Ending, within: float = VISIBLE_SECONDS) -> None:
         """As `resume`; the agent then ends its work and asks no more."""
         command = await self.resume(ending, within)
-        await self._event(ending.agent, ending.agent.succeeds(command["resume_run_id"]))
+        await self._event(ending.agent, ending.agent.ends(command))
 
     def kill(self, victim: WorkerProcess) -> Crash:
         """SIGKILL a worker."""
@@ -153,20 +165,24 @@ class Scene:
         rows = [Row(view, self.witness.answered(view)) for view in self.witness.pending()]
         return Pending(rows, "; ".join(_duty(worker) for worker in self.stage.workers))
 
-    async def _event(self, agent: Agent, event: bytes) -> None:
-        await self.stage.write(self.stage.sources[agent.name], agent.thread_id, event)
+    def _approval_id(self, reply: Reply) -> str:
+        """What anybody can compute who knows the question's names; else what was published."""
+        agent, run_id = reply.agent, reply.run
+        interrupt_id = agent.interrupt_id(run_id, reply.interrupt)
+        if interrupt_id is None:
+            run = (agent.name, agent.thread_id, run_id)
+            return self.witness.view(run, reply.interrupt).approval_id
+        names = (agent.name, agent.scope, agent.thread_id, run_id, interrupt_id)
+        return make_id("approval", *names)
 
-
-def approval_id(agent: Agent, interrupt: int, run_id: str | None = None) -> str:
-    """What anybody can compute who knows the question."""
-    interrupt_id = str(agent.interrupts[interrupt]["id"])
-    run_id = run_id or agent.run_id
-    return str(make_id("approval", agent.name, "", agent.thread_id, run_id, interrupt_id))
+    async def _event(self, agent: Agent, event: bytes | None) -> None:
+        if event is not None:
+            await self.stage.write(self.stage.sources[agent.name], agent.thread_id, event)
 
 
 def question_of(reply: Reply) -> str:
     """`file-keeper, question 3`; without a number where there is only one."""
-    several = len(reply.agent.interrupts) > 1
+    several = reply.agent.asked(reply.run) > 1
     return f"{reply.agent.name}{f', question {reply.interrupt + 1}' if several else ''}"
 
 
@@ -178,14 +194,34 @@ def verdict_text(found: Members) -> str:
     return f"{found['verdict']}{left}{''.join(problems)}"
 
 
-def json_text(body: Members, spread: str, *, lines: bool) -> str:
-    """JSON as it could be sent: on one line for a pipe, the list under `spread` item by item for a
+def json_text(body: Any, spread: Sequence[str], *, lines: bool) -> str:
+    """JSON as it could be sent: on one line for a pipe, what stands at `spread` item by item for a
     person."""
-    if not lines:
+    if not (lines and isinstance(body, dict)):
         return json.dumps(body, ensure_ascii=False)
-    head = json.dumps({key: body[key] for key in body if key != spread}, ensure_ascii=False)
-    items = ",\n    ".join(json.dumps(item, ensure_ascii=False) for item in body[spread])
-    return f'{head[:-1]},\n  "{spread}": [\n    {items}\n  ]}}'
+    name, *inside = spread
+    members = [
+        _opened(key, value, inside) if key == name else _member(key, value)
+        for key, value in body.items()
+    ]
+    return "{" + ", ".join(members) + "}"
+
+
+def _opened(key: str, value: Any, inside: Sequence[str]) -> str:
+    """A member on the way to what is spread, or that itself."""
+    if inside:
+        return f"{json.dumps(key)}: {json_text(value, inside, lines=True)}"
+    if isinstance(value, dict):
+        opening, closing, items = "{", "}", [_member(*member) for member in value.items()]
+    else:
+        opening, closing = "[", "]"
+        items = [json.dumps(item, ensure_ascii=False) for item in value]
+    spread = ",\n    ".join(items)
+    return f"\n  {json.dumps(key)}: {opening}\n    {spread}\n  {closing}"
+
+
+def _member(key: str, value: Any) -> str:
+    return f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def _duty(worker: WorkerProcess) -> str:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bridge.demo.agent import Agent
 from bridge.demo.cast import Reply
-from bridge.demo.outcomes import Ending
+from bridge.demo.outcomes import Ending, Passing
 from bridge.demo.scene import TAKEOVER_SECONDS, Scene
 from bridge.demo.stage import SESSION_SECONDS
+from bridge.demo.task_agent import SIGN_IN, SIGN_IN_AT
 
-_SENTENCES_TO_THE_KILL = 16
+_SENTENCES_TO_THE_KILL = 21
+_OVER = {"ag-ui": " over AG-UI", "a2a": " over A2A", "genkit": ""}
 
 
 def patience(pace: float) -> float:
@@ -25,6 +28,7 @@ async def play(scene: Scene) -> None:
     """From the first answer, which is early, to the last resume command."""
     await _an_early_answer(scene)
     await _questions(scene)
+    await _a_sign_in(scene)
     await _answers(scene)
     await _a_worker_dies(scene)
     await _what_waited(scene)
@@ -40,14 +44,11 @@ async def _an_early_answer(scene: Scene) -> None:
 
 
 async def _questions(scene: Scene) -> None:
-    scene.screen.chapter("Five agents end their runs with questions")
+    scene.screen.chapter("Six agents end their runs with questions")
     for agent in scene.cast.agents:
-        await scene.starts(agent, agent.run_id)
-        await scene.ask(agent)
-        await scene.is_asked(agent)
-        asks = f"{len(agent.interrupts)} question{'s' if len(agent.interrupts) > 1 else ''}"
-        scene.screen.say(f"{agent.name} ({agent.framework}) asks {asks} on {agent.thread_id}")
-        await scene.pause(0.5)
+        if agent is not scene.cast.review:
+            await scene.starts(agent)
+            await _asks(scene, agent)
     scene.screen.say("the early answer has found its question:", "quiet")
     await scene.verdict(scene.replies[0])
     news = scene.cast.news
@@ -57,6 +58,31 @@ async def _questions(scene: Scene) -> None:
     await scene.is_asked(news, again)
     scene.screen.say("newsroom asks again, in a new run; CrewAI gives it the same interrupt id:")
     scene.screen.say(news.asks(again).decode(), "quiet")
+    await scene.pause()
+
+
+async def _asks(scene: Scene, agent: Agent) -> None:
+    await scene.ask(agent)
+    await scene.is_asked(agent)
+    count = agent.asked(agent.run_id)
+    told = f"{agent.name} ({agent.framework}{_OVER[agent.protocol]}) asks {count} question"
+    scene.screen.say(f"{told}{'s' if count > 1 else ''} on {agent.thread_id}")
+    await scene.pause(0.5)
+
+
+async def _a_sign_in(scene: Scene) -> None:
+    """What no record can answer closes when its task goes on."""
+    review = scene.cast.review
+    scene.screen.chapter("A task waits for a sign-in, which no record can give")
+    await scene.starts(review)
+    await scene.ask(review, SIGN_IN)
+    await scene.is_asked(review, SIGN_IN)
+    scene.screen.say(f"code-review (ADK over A2A) waits for somebody to sign in at {SIGN_IN_AT}")
+    told = Reply("signed-in", review, 0, "done", "out_of_band", run_id=SIGN_IN)
+    await scene.give(told, why="nothing to decide here: the task itself will see the sign-in")
+    await scene.passes(Passing(review, SIGN_IN, "moved_on"))
+    scene.screen.say("it did, and works again: its question has closed, without a command", "good")
+    await _asks(scene, review)
     scene.screen.board()
     await scene.pause()
 
@@ -78,6 +104,9 @@ async def _answers(scene: Scene) -> None:
     await scene.give(other, why="another answer was accepted before: the first stands")
     late = Reply("late", news, 0, "publish", "late", by="bob@example.org")
     await scene.give(late, why="that run went on; the new question with this id is not touched")
+    review, bank = scene.cast.review, scene.cast.bank
+    await scene.give(Reply("merge", review, 0, {"confirmed": True}, "accepted"))
+    await scene.give(Reply("account", bank, 1, {"answer": "giro"}, "accepted"))
     await scene.give(Reply("drain", ops, 0, {"approved": True}, "accepted"))
     scene.screen.board()
 
@@ -127,5 +156,19 @@ async def _the_rest(scene: Scene) -> None:
     await scene.finish(Ending(travel, travel.run_id, "answers", ("resolved", "resolved")))
     first = scene.witness.commands[news.name, news.thread_id, news.run_id]
     again = str(first["resume_run_id"])
-    await scene.give(Reply("publish", news, 0, "publish", "accepted"), again)
+    await scene.give(Reply("publish", news, 0, "publish", "accepted", run_id=again))
     await scene.finish(Ending(news, again, "answers", ("resolved",)))
+    await _other_protocols(scene)
+
+
+async def _other_protocols(scene: Scene) -> None:
+    """The same approvals and answers; what goes out is the agent's own request."""
+    review, bank = scene.cast.review, scene.cast.bank
+    await scene.give(Reply("release", review, 1, {"release": "2.0"}, "accepted", key="none"))
+    scene.screen.say("A2A takes all answers in one message", "quiet")
+    await scene.finish(Ending(review, review.run_id, "answers", ("resolved", "resolved")))
+    await scene.give(Reply("transfer", bank, 0, {"approved": True}, "accepted", key="approval"))
+    scene.screen.say(
+        "Genkit restarts one tool and takes the other's output from the answer", "quiet"
+    )
+    await scene.finish(Ending(bank, bank.run_id, "answers", ("resolved", "resolved")))

@@ -24,7 +24,7 @@ from aiokafka.admin import NewTopic
 from bridge.config import Config, load
 from bridge.core.ids import home_slot
 from bridge.core.model import Origin
-from bridge.demo.cast import Agent
+from bridge.demo.agent import Agent
 from bridge.demo.worker_process import READY_SECONDS, WorkerEnded, WorkerProcess
 from bridge.kafka import topic_admin
 from bridge.kafka.aiokafka_internals import prepare
@@ -106,9 +106,9 @@ class Stage:
 
 @asynccontextmanager
 async def set_up(
-    bootstrap: str, sources: Iterable[str], *, remove_topics: bool
+    bootstrap: str, agents: Iterable[Agent], *, remove_topics: bool
 ) -> AsyncIterator[Stage]:
-    """Topics and a producer for sources of these names; workers are started by the story.
+    """Topics and a producer for these agents, each a source; workers are started by the story.
 
     `remove_topics` at the end: on a cluster that stays. Raises ClusterError when the cluster
     refuses something.
@@ -117,7 +117,7 @@ async def set_up(
     directory = Path(tempfile.mkdtemp(prefix=f"{name}-"))
     try:
         file = directory / "bridge.toml"
-        file.write_text(_settings(name, bootstrap, sources), encoding="utf-8")
+        file.write_text(_settings(name, bootstrap, agents), encoding="utf-8")
         environ = _environment()
         config = load(file, environ)
         pen = _pen(config.kafka.client_kwargs())
@@ -174,7 +174,7 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _settings(name: str, bootstrap: str, sources: Iterable[str]) -> str:
+def _settings(name: str, bootstrap: str, agents: Iterable[Agent]) -> str:
     """bridge.toml. A JSON text is a TOML text, for what stands here."""
     text = f"""\
 app_id = "{name}"
@@ -194,10 +194,16 @@ session_timeout = "{SESSION_SECONDS}s"
 takeover_grace = "{TAKEOVER_GRACE_SECONDS}s"
 reroute_grace = "1s"
 """
-    for source in sources:
-        topic = f"{name}.agents.{source}"
-        text += f'\n[[sources]]\nname = "{source}"\nprotocol = "ag-ui"\ntopic = "{topic}"\n'
-    return text
+    return text + "".join(_source(name, agent) for agent in agents)
+
+
+def _source(name: str, agent: Agent) -> str:
+    """The agent's table; its settings, which are TOML already, come last."""
+    topic = f"{name}.agents.{agent.name}"
+    words = {"name": agent.name, "protocol": agent.protocol, "topic": topic}
+    table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in words.items())
+    options = f"\n[sources.options]\n{agent.options}" if agent.options else ""
+    return f"\n[[sources]]\n{table}{options}"
 
 
 def command_line(*words: str) -> list[str]:

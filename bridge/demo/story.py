@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 from bridge.demo import epilogue, prompt, script
 from bridge.demo.broker import DevBroker
-from bridge.demo.cast import AGENTS, cast
+from bridge.demo.cast import cast
 from bridge.demo.scene import Scene
 from bridge.demo.screen import Screen, screen
 from bridge.demo.stage import BOOTSTRAP_VARIABLE, SLOTS, Stage, set_up
@@ -60,7 +60,9 @@ def _cluster(told: Screen) -> Iterator[str]:
 async def _play(told: Screen, bootstrap: str, *, interactive: bool, keep: bool) -> int:
     _let_sigterm_cancel()
     owned = BOOTSTRAP_VARIABLE not in os.environ
-    async with set_up(bootstrap, AGENTS, remove_topics=not owned) as stage:
+    # The deadline of a question is of no concern before the play begins.
+    agents = cast(datetime.now(UTC)).agents
+    async with set_up(bootstrap, agents, remove_topics=not owned) as stage:
         with told.busy("creating topics and starting two workers …"):
             await stage.start_workers()
         topics = f"{len(stage.all_topics)} topics {stage.config.app_id}.*"

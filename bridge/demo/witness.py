@@ -40,6 +40,7 @@ class Witness:
         self._changed = asyncio.Condition()
         self._ending = False
         self.views: dict[str, ApprovalView] = {}
+        self.schemas: dict[str, Members] = {}  # response schema by approval id
         self.verdicts: dict[str, Members] = {}  # by answer id
         self.commands: dict[Run, Members] = {}
         self.asked_at: dict[Run, float] = {}  # first approval of a run, monotonic seconds
@@ -84,11 +85,18 @@ class Witness:
 
     def answered(self, view: ApprovalView) -> int:
         """How many questions of the view's run are answered or closed."""
-        run = (view.source, view.thread_id, view.run_id)
-        return sum(
-            (other.source, other.thread_id, other.run_id) == run and other.status != "pending"
-            for other in self.views.values()
-        )
+        return sum(other.status != "pending" for other in self._views_of(run_of(view)))
+
+    def view(self, run: Run, index: int) -> ApprovalView:
+        """A question of a run that was asked."""
+        return next(view for view in self._views_of(run) if view.index == index)
+
+    def is_closed(self, run: Run) -> bool:
+        """Whether all of the run's questions show how it ended."""
+        return all(view.run_outcome is not None for view in self._views_of(run))
+
+    def _views_of(self, run: Run) -> list[ApprovalView]:
+        return [view for view in self.views.values() if run_of(view) == run]
 
     def _take_approval(self, record: Record, at: float) -> None:
         key = (record.key or b"").decode(errors="replace")
@@ -98,7 +106,13 @@ class Witness:
         if shown is not None:
             view = shown.view
             self.views[view.approval_id] = view
-            self.asked_at.setdefault((view.source, view.thread_id, view.run_id), at)
+            self.schemas[view.approval_id] = json.loads(shown.text).get("response_schema")
+            self.asked_at.setdefault(run_of(view), at)
+
+
+def run_of(view: ApprovalView) -> Run:
+    """The run that asks it."""
+    return (view.source, view.thread_id, view.run_id)
 
 
 @asynccontextmanager

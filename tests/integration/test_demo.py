@@ -59,7 +59,7 @@ def typing(process: subprocess.Popen[str], *answers: str) -> Callable[[str], Non
 
     def react(line: str) -> None:
         assert process.stdin is not None
-        if "JSON to answer" in line:
+        if "q to end:" in line:
             process.stdin.write(f"{left.pop(0) if left else 'q'}\n")
             process.stdin.flush()
 
@@ -80,9 +80,11 @@ async def test_the_story_is_played_and_its_outcomes_stand_on_the_topics(bootstra
         printed = follow(process, lambda _line: None)
         assert process.wait() == 0, printed
     assert "\x1b" not in printed
-    assert re.search(r"runs +6 ended with 11 questions: 6 resumed\n", printed), printed
-    for verdict in ("conflict", "duplicate", "expired", "invalid_payload", "late"):
-        assert re.search(rf"answers +15: .*1 {verdict}\b", printed), printed
+    assert re.search(r"runs +9 ended with 16 questions: 8 resumed, 1 withdrawn\n", printed), printed
+    for verdict in ("conflict", "duplicate", "expired", "invalid_payload", "late", "out_of_band"):
+        assert re.search(rf"answers +20: .*1 {verdict}\b", printed), printed
+    for method in ('"method": "SendMessage"', '"restart": [', '"respond": ['):
+        assert method in printed
     assert re.search(r"takeover +\d+\.\d s from SIGKILL of worker [12]", printed), printed
     assert "all invariants hold" in printed
     assert not await topics_of(bootstrap, printed)
@@ -101,13 +103,27 @@ def test_a_person_answers_at_the_prompt(bootstrap: str) -> None:
     assert "all invariants hold" in printed
 
 
+def test_a_person_is_asked_by_every_protocol(bootstrap: str) -> None:
+    """A sign-in is passed and its task then asks; a declined item cancels it; tools are resumed."""
+    with demo(bootstrap, "--interactive") as process:
+        skipped = ("s",) * 10
+        bank = ('{"approved": true}', '{"answer": "giro"}')
+        review = ("", '{"confirmed": true}', "d")
+        printed = follow(process, typing(process, *skipped, *bank, *review))
+        assert process.wait() == 0, printed
+    assert "its question has closed by itself" in printed
+    assert "resume command for bank" in printed
+    assert '"method": "CancelTask"' in printed
+    assert "all invariants hold" in printed
+
+
 async def test_ctrl_c_takes_everything_down(bootstrap: str) -> None:
     """Interrupted in the middle, it stops its workers, removes its topics and exits as asked."""
     workers: list[int] = []
 
     def interrupt(line: str) -> None:
         workers.extend(int(pid) for pid in re.findall(r"worker \d, pid (\d+)", line))
-        if "Five agents" in line:
+        if "Six agents" in line:
             process.send_signal(signal.SIGINT)
 
     with demo(bootstrap) as process:

@@ -14,11 +14,12 @@ from rich.console import Console
 from bridge.console.board import ApprovalView
 from bridge.demo.cast import Reply, cast
 from bridge.demo.check.log import LogRecord, Role
-from bridge.demo.outcomes import Ending, outcomes
+from bridge.demo.outcomes import Ending, Passing, outcomes
 from bridge.demo.pending_table import Pending, Row, as_lines, as_table
+from bridge.demo.task_agent import SIGN_IN
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-SHOP = cast(NOON).shop
+SHOP, REVIEW = cast(NOON).shop, cast(NOON).review
 REPLY = Reply("right", SHOP, 0, {"approved": True}, "accepted")
 ENDING = Ending(SHOP, SHOP.run_id, "answers", ("resolved",))
 
@@ -33,12 +34,12 @@ def verdict(said: str, answer_id: str = "right") -> LogRecord:
 
 def command(run_id: str = SHOP.run_id, status: str = "resolved") -> LogRecord:
     named = {"source": SHOP.name, "thread_id": SHOP.thread_id, "run_id": run_id}
-    entries = [{"status": status}]
-    return published("resume-commands", {**named, "completed_by": "answers", "entries": entries})
+    more = {"entries": [{"status": status}], "native": {"method": "run"}}
+    return published("resume-commands", {**named, "completed_by": "answers", **more})
 
 
 def missed(*records: LogRecord) -> list[str]:
-    return [each.text for each in outcomes([REPLY], [ENDING], records) if not each.happened]
+    return [each.text for each in outcomes([REPLY], [ENDING], [], records) if not each.happened]
 
 
 def test_what_happened_as_told_is_not_missed() -> None:
@@ -61,6 +62,38 @@ def test_a_command_that_is_missing_wrong_or_too_many_is_noticed() -> None:
     assert len(missed(verdict("accepted"), command(status="cancelled"))) == 1
     assert len(missed(verdict("accepted"), command(), command())) == 2
     assert len(missed(verdict("accepted"), command(), command(run_id="another"))) == 1
+
+
+def closed(reason: str | None) -> LogRecord:
+    named = {"source": REVIEW.name, "thread_id": REVIEW.thread_id, "run_id": SIGN_IN}
+    end = {"run_outcome": "withdrawn", "closed_reason": reason} if reason else {}
+    return published("approvals", named | end)
+
+
+def test_a_question_that_stays_open_or_closes_otherwise_is_noticed() -> None:
+    """What has to close by itself is looked for among the approvals, under its own reason."""
+    passing = [Passing(REVIEW, SIGN_IN, "moved_on")]
+
+    def happened(*reasons: str | None) -> bool:
+        records = [closed(reason) for reason in reasons]
+        return all(each.happened for each in outcomes([], [], passing, records))
+
+    assert happened(None, "moved_on")
+    assert not happened(None)
+    assert not happened(None, "operator")
+
+
+def test_a_task_given_up_is_expected_to_be_cancelled() -> None:
+    """A command that sends what it should cancel is not the one that had to come."""
+    ending = Ending(REVIEW, REVIEW.run_id, "answers", ("resolved", "cancelled"))
+    named = {"source": REVIEW.name, "thread_id": REVIEW.thread_id, "run_id": REVIEW.run_id}
+    entries = [{"status": status} for status in ending.statuses]
+    for method, happened in (("CancelTask", True), ("SendMessage", False)):
+        body = {**named, "completed_by": "answers", "native": {"method": method}}
+        found = outcomes(
+            [], [ending], [], [published("resume-commands", body | {"entries": entries})]
+        )
+        assert next(found).happened is happened
 
 
 def view(message: str, source: str = "s") -> ApprovalView:
