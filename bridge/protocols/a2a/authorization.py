@@ -18,13 +18,14 @@ from bridge.protocols.a2a.credentials import text_without
 from bridge.protocols.a2a.items import Item, Message
 
 _URL = re.compile(r"https?://[^\s<>\"'`\])}]+")
-_NAMES = frozenset(
-    {
-        *("authuri", "authurl", "authorizationuri", "authorizationurl", "authorizeuri"),
-        *("authorizeurl", "loginuri", "loginurl", "verificationuricomplete", "verificationuri"),
-        *("verificationurl", "requesturi", "url"),
-    }
+# The nearest to what somebody has to open first. An `authorizationUrl` is mostly the endpoint of an
+# OAuth scheme, without the request that an `authUri` beside it makes of it.
+_NAMES = (
+    *("authuri", "authurl", "authorizationuri", "authorizeuri", "authorizeurl"),
+    *("verificationuricomplete", "loginuri", "loginurl", "authorizationurl"),
+    *("verificationuri", "verificationurl", "requesturi", "url"),
 )
+_RANK = {name: rank for rank, name in enumerate(_NAMES)}
 
 
 def authorization(
@@ -47,23 +48,27 @@ def authorization(
 
 
 def _address(message: Message, words: str | None) -> str | None:
-    """The first address in the text, else in a member that is known to hold one."""
+    """The first address in the text, else in the member that is the likeliest to hold one.
+
+    Members are in any order: an SDK that keeps them in a map writes them as they fall.
+    """
     raws = [bytes(raw) for raw in (*(message.parts or message.content or ()), message.metadata)]
     inside = [json_text.value(raw) for raw in raws if raw]
-    for text in (words or "", *_named(inside)):
+    likeliest = [text for _, text in sorted(_named(inside), key=lambda found: found[0])]
+    for text in (words or "", *likeliest):
         match = _URL.search(text)
         if match is not None and text_without(match[0]) == match[0]:
             return match[0].rstrip(".,;:!?")
     return None
 
 
-def _named(value: Any) -> Iterator[str]:
-    """Texts of members that are called like an address, in the order they stand."""
+def _named(value: Any) -> Iterator[tuple[int, str]]:
+    """Texts of members that are called like an address, each with the rank of its name."""
     for name, member in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(member, dict | list):
             yield from _named(member)
-        elif isinstance(member, str) and _plain(name) in _NAMES:
-            yield member
+        elif isinstance(member, str) and (rank := _RANK.get(_plain(name))) is not None:
+            yield rank, member
 
 
 def _plain(name: str | int) -> str:

@@ -70,10 +70,17 @@ def test_an_answer_to_an_authorization_goes_nowhere() -> None:
     assert all(CANARY.encode() not in (value or b"") for value in agents.bench.log.values())
 
 
-def test_where_to_go_is_still_told() -> None:
-    """The address of an OAuth request is no credential."""
+@pytest.mark.parametrize("scheme_first", [True, False])
+def test_where_to_go_is_still_told(scheme_first: bool) -> None:
+    """The address of an OAuth request is no credential; that of its scheme leads nowhere.
+
+    ADK writes both, in an order that changes from task to task.
+    """
+    scheme = {"flows": {"authorizationCode": {"authorizationUrl": "https://login.example/bare"}}}
+    both = [("authScheme", scheme), ("exchangedAuthCredential", OAUTH)]
+    asked = dict(both if scheme_first else reversed(both))
     agents = Agents()
-    agents.tells(status("AUTH_REQUIRED", ADK))
+    agents.tells(status("AUTH_REQUIRED", adk_call("c", "adk_request_credential", authConfig=asked)))
     (approval,) = agents.pending()
     assert approval["authorize_at"] == OAUTH["oauth2"]["authUri"]  # type: ignore[index]
     assert approval["reason"] == "adk_request_credential"
