@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from bridge.core.model import Interrupted, JsonText, Run
-from bridge.protocols.a2a.asked import Asked, asked_of, item_of, questions_of
+from bridge.protocols.a2a.asked import NO_WORDS, Asked, asked_of, item_of, questions_of
 from bridge.protocols.a2a.carry import Kept, kept_in
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.slices import members_of
@@ -87,8 +87,15 @@ def _with_items(event: Interrupted, asked: Asked, kept: Kept) -> Interrupted:
 def _asked_anew(event: Interrupted, run: Run) -> Interrupted:
     """ADK says in a new message that the answer was none of its function's: the items still wait.
 
-    The new text takes the place of the old in each of them, under the new message's id.
+    The new text goes before what each of them asks, under the new message's id.
     """
-    words = event.questions[0].message
-    items = tuple(replace(item.question, message=words) for item in run.items)
+    words = event.questions[0].message or NO_WORDS["input"]
+    items = tuple(replace(i.question, message=_after(words, i.question.message)) for i in run.items)
     return replace(event, questions=items)
+
+
+def _after(words: str, asked: str | None) -> str:
+    said = asked or NO_WORDS["input"]
+    if words == NO_WORDS["input"] or said.startswith(words):  # nothing new
+        return said
+    return words if said == NO_WORDS["input"] else f"{words}\n{said}"

@@ -136,14 +136,15 @@ def test_null_is_no_answer_to_langgraph() -> None:
 
 
 def test_adk_asking_again_without_its_calls_still_asks_for_them() -> None:
-    """One question, the earlier items, the new text."""
+    """One question, the earlier items, the new text before what each of them asks."""
     agents = Agents()
-    agents.tells(status("INPUT_REQUIRED", adk_call("c-1"), adk_call("c-2")))
+    calls = adk_call("c-1"), adk_call("c-2", message="Which account?")
+    agents.tells(status("INPUT_REQUIRED", *calls))
     words = "It was not provided a function response for the function call."
     agents.tells(status("INPUT_REQUIRED", text(words), message_id="q2", at=LATER))
     first, second = agents.pending()
     assert [first["interrupt_id"], second["interrupt_id"]] == ["c-1", "c-2"]
-    assert {first["message"], second["message"]} == {words}
+    assert (first["message"], second["message"]) == (words, f"{words}\nWhich account?")
     assert {run for run, _, _ in agents.ended()} == {"q1"}
     agents.answers(first, {"ok": 1})
     agents.answers(second, {"ok": 2})
