@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -29,6 +30,14 @@ class Board:
     def is_closed(self, approval_id: str) -> bool:
         """Whether the question's run has an outcome."""
         return self.latest.get(approval_id, {}).get("run_outcome") is not None
+
+    def outcomes(self) -> Counter[tuple[str, str]]:
+        """Runs by protocol and outcome, the open ones among them."""
+        ends = {
+            body["command_id"]: (body["protocol"], body.get("run_outcome") or "open")
+            for body in self.latest.values()
+        }
+        return Counter(ends.values())
 
     async def until(self, holds: Callable[[], bool], deadline: float) -> bool:
         """Wait until `holds()`; False when `deadline` (time.monotonic()) comes first."""

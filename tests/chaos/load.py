@@ -34,6 +34,7 @@ class LoadReport:
     cycles: Counter[str] = field(default_factory=Counter)  # begun, by protocol
     closed: Counter[str] = field(default_factory=Counter)  # runs seen to close
     given_up: Counter[str] = field(default_factory=Counter)  # cycles that waited in vain
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)  # at its end, as seen
     unsure: int = 0  # sends without confirmation: written or not
     progress: list[float] = field(default_factory=list)
 
@@ -42,11 +43,15 @@ class LoadReport:
         return "\n  ".join([f"seed {self.seed}: {self.unsure} sends unsure", *lines])
 
     def _told(self, protocol: str) -> str:
-        kinds = (f"{n} {kind}" for (of, kind), n in sorted(self.sent.items()) if of == protocol)
         return (
             f"{protocol}: {self.cycles[protocol]} cycles, {self.closed[protocol]} runs closed, "
-            f"{self.given_up[protocol]} gave up; {', '.join(kinds)}"
+            f"{self.given_up[protocol]} gave up; sent {_listed(self.sent, protocol)}; "
+            f"ended {_listed(self.outcomes, protocol)}"
         )
+
+
+def _listed(counts: Counter[tuple[str, str]], protocol: str) -> str:
+    return ", ".join(f"{n} {kind}" for (of, kind), n in sorted(counts.items()) if of == protocol)
 
 
 async def run_load(
@@ -70,6 +75,7 @@ async def run_load(
         load = _Load(producer, board, names, input_topics, seed, patience)
         load.report.progress = board.progress
         await load.play(cycles, rate, time.monotonic() + stop_after)
+        load.report.outcomes = board.outcomes()
     return load.report
 
 

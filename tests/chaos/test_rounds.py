@@ -18,7 +18,7 @@ from tests.chaos.rounds import MIXED, Site, build_site, round_of, working
 from tests.chaos.workers import Worker
 
 LONG_SEEDS = range(101, 121)
-ENOUGH = 20
+ENOUGH, ENOUGH_OF_EACH = 20, 5
 
 
 async def test_quiet_round(bootstrap: str, tmp_path: Path) -> None:
@@ -26,7 +26,8 @@ async def test_quiet_round(bootstrap: str, tmp_path: Path) -> None:
     site = await build_site(bootstrap, tmp_path, sources=MIXED)
     report, load = await round_of(site, seed=1, faults=(), cycles=60, rate=20)
     assert report.ok, f"{load}\n{report.summary()}"
-    assert report.outcomes["resumed"] > 20, report.summary()
+    for protocol in load.cycles:
+        assert load.outcomes[protocol, "resumed"] > ENOUGH_OF_EACH, load
 
 
 async def test_workers_are_killed_under_load(bootstrap: str, tmp_path: Path) -> None:
@@ -118,3 +119,5 @@ async def checked(
     assert report.ok, f"seed {seed}, {list(map(str, faults))}\n{load}\n{report.summary()}"
     # Enough to judge; how much load comes through depends on how long the broker takes to return.
     assert report.outcomes["resumed"] > ENOUGH, report.summary()
+    for protocol in load.cycles:
+        assert load.outcomes[protocol, "resumed"] > ENOUGH_OF_EACH, load
