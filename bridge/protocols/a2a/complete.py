@@ -60,9 +60,10 @@ def _is_of_its_instant(event: Interrupted, asked: Asked, run: Run) -> bool:
 
     The SDK for Python puts the answered message into the history at once, and changes the state
     once its agent says something: until then a snapshot shows the state and instant of the answered
-    question, without words.
+    question, without words. Whole seconds tell too little: a new question may come in the same one.
     """
-    return asked.id_of == "timestamp" and event.at == run.at
+    is_exact = asked.id_of == "timestamp" and "." in event.run_id
+    return is_exact and event.at == run.at
 
 
 def _has_items(run: Run) -> bool:

@@ -94,6 +94,15 @@ def test_a_snapshot_that_has_lost_its_answered_message_asks_nothing() -> None:
     assert approval["message"] == "The agent needs input and has not said what."
 
 
+def test_a_question_within_the_second_of_the_answered_one_is_a_new_one() -> None:
+    """Agents that write whole seconds could lose it otherwise."""
+    agents = Agents()
+    agents.tells(status("INPUT_REQUIRED", strands("a"), at=LATER))
+    agents.answers(agents.pending()[0], "yes")
+    agents.tells(status("INPUT_REQUIRED", at=LATER))
+    assert len(agents.pending()) == 1
+
+
 def test_kept_items_are_for_one_status_only() -> None:
     """The next question of the task is not taken for the last one."""
     agents = Agents()
