@@ -9,7 +9,10 @@ from tests.peers.peer import ALL_CANCELLED, NO_SCHEMA, ONE_EXPIRED, WRONG_THEN_R
 
 _NO_SCHEMA = {WRONG_THEN_RIGHT: "a question of A2A itself is words; nothing says what fits"}
 
-_ONE_OF_TWO = "its stream shows one of two interrupts that are raised at once; a response has both"
+_ONE_OF_TWO = (
+    "its stream shows one of two interrupts raised at once, and the other once that is answered; "
+    "a response has both"
+)
 _SHOWS_ONE = {ALL_CANCELLED: _ONE_OF_TWO, ONE_EXPIRED: _ONE_OF_TWO}
 
 
