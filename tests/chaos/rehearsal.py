@@ -1,13 +1,14 @@
 """The bridge without Kafka: a planned load goes through the cycles of every slot, in memory.
 
-Not a second bridge: no transactions, no restore, no workers, one thread of control. It leaves the
-log that a bridge without faults would leave, a thousand records in a second, for the checker.
+Not a second bridge: no transactions, no workers, one thread of control. Records gather to batches,
+and now and then a slot forgets a cycle before it is committed and restores what it knew. It leaves
+the log that a bridge would leave, a thousand records in a second, for the checker.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
 from bridge.core.ids import home_slot
@@ -16,6 +17,8 @@ from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
 from bridge.demo.check.log import LogRecord, Role, Setup
 from bridge.kafka import cycle
+from bridge.kafka.draft import Draft
+from bridge.kafka.ledger import Ledger
 from bridge.protocols import PROTOCOLS
 from bridge.records.outgoing import Outgoing
 from bridge.records.reroute import original
@@ -23,11 +26,12 @@ from tests.chaos.agents import AGENTS
 from tests.chaos.agents.source import Source
 from tests.chaos.plan import cycles
 from tests.chaos.script import Step, play_of, steps
-from tests.unit.kafka.desk import ROLES, Bench
+from tests.unit.kafka.desk import ROLES
 
 SLOTS, START = 3, 1_790_000_000_000
 STRIDE = 300  # milliseconds between two cycles: many are open at once
-EARLY_ANSWER_TTL = 20_000
+EARLY_ANSWER_TTL, REROUTE_GRACE = 20_000, 2_000
+AT_ONCE, CRASHES = 0.5, 0.03  # how often a record is worked on alone, and a cycle is lost
 SETUP = Setup(
     {name: agent.source.checked() for name, agent in AGENTS.items()},
     slots=SLOTS,
@@ -57,8 +61,49 @@ def _timed(seed: int, count: int, sources: tuple[str, ...]) -> Iterable[tuple[in
             yield max(0, asked_at + step.at), each.source, step
 
 
+class Slot:
+    """One slot's state and the records that wait for it; True with those that took a hop."""
+
+    def __init__(self, desk: cycle.Desk) -> None:
+        self._desk = desk
+        self._ledger = Ledger()
+        self._committed: dict[bytes, bytes | None] = {}
+        self.waiting: list[tuple[Record, bool]] = []
+        self.restore()
+
+    def work(self, now: int, *, commits: bool) -> Sequence[Outgoing]:
+        """What it sends about all that waits or is due; without its commit nothing has happened."""
+        draft = Draft(self._ledger)
+        worked = cycle.Cycle(self._desk, draft, now)
+        for record, rerouted in sorted(
+            self.waiting, key=lambda one: one[0].origin.topic not in AGENTS
+        ):
+            worked.take(record, rerouted)
+        self._fire(worked, now - REROUTE_GRACE)
+        if not commits:
+            self.restore()
+            return ()
+        self.waiting.clear()
+        writes = list(draft.writes())
+        draft.fold(writes)
+        self._committed.update(writes)
+        return worked.outgoing
+
+    def restore(self) -> None:
+        """The state of a worker that has just read the log."""
+        self._ledger = Ledger()
+        for key, value in self._committed.items():
+            self._ledger.fold(key, value)
+        self._ledger.restored()
+
+    def _fire(self, worked: cycle.Cycle, until: int) -> None:
+        while (entry := self._ledger.timers.due(until)) is not None:
+            if self._ledger.is_due(entry[1], until):
+                worked.fire(entry[1], until)
+
+
 class Rehearsal:
-    """Topics as lists, a slot's state as its ledger, a clock that is set by hand.
+    """Topics as lists, and a clock that is set by hand.
 
     Topics are called by their role, those of sources by the source's name.
     """
@@ -69,24 +114,26 @@ class Rehearsal:
         self._chance = Random(seed)
         self._ends: Counter[tuple[str, int]] = Counter()
         sources = {name: _read(agent.source) for name, agent in AGENTS.items()}
-        self._slots = [Bench(_desk(slot, sources)) for slot in range(SLOTS)]
+        self._slots = [Slot(_desk(slot, sources)) for slot in range(SLOTS)]
 
     def feed(self, topic: str, key: bytes | None, value: bytes | None) -> None:
-        """One record on an input topic, and what the bridge makes of it at once."""
+        """One record on an input topic; sooner or later its slot works on it."""
         self.now += self._chance.randrange(1, 50)
         partition = self._chance.randrange(SLOTS)
         if key is not None:
             partition = home_slot(key.decode(errors="replace"), SLOTS)
         written = self._append(topic, partition, key, value)
+        self._slots[partition].waiting.append((_record(written), False))
         self.now += self._chance.randrange(1, 50)
-        self._publish(partition, self._slots[partition].cycle(_record(written), now=self.now))
+        if self._chance.random() < AT_ONCE:
+            self._work(partition)
 
     def pass_time(self, until: int) -> None:
         """Let the clock run, half a second at a time, with all timers that come due."""
         while self.now < until:
             self.now = min(self.now + 500, until)
-            for number, slot in enumerate(self._slots):
-                self._publish(number, slot.cycle(now=self.now, due=self.now))
+            for slot in range(SLOTS):
+                self._work(slot)
 
     def end(self) -> list[LogRecord]:
         """The whole log, once nothing is due any more."""
@@ -94,15 +141,15 @@ class Rehearsal:
         self._append("state", 0, b"meta", b"opaque")
         return self.log
 
-    def _publish(self, slot: int, outgoing: Iterable[Outgoing]) -> None:
-        """What a slot sends; a record that goes home is worked on there at once."""
-        for out in outgoing:
+    def _work(self, slot: int) -> None:
+        """A cycle of the slot; perhaps one before it that never was committed."""
+        if self._chance.random() < CRASHES:
+            self._slots[slot].work(self.now, commits=False)
+        for out in self._slots[slot].work(self.now, commits=True):
             partition = slot if out.partition is None else out.partition
             written = self._append(out.topic, partition, out.key, out.value, out.headers)
             if out.topic == "reroute":
-                home = self._slots[partition]
-                record = original(_record(written))
-                self._publish(partition, home.cycle(record, now=self.now, rerouted=True))
+                self._slots[partition].waiting.append((original(_record(written)), True))
 
     def _append(
         self,
