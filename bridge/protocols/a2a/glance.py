@@ -12,8 +12,9 @@ from typing import Final
 import msgspec
 
 from bridge.core.instants import parse_instant
-from bridge.core.model import Carry, ClosedReason, Millis, MovedOn, Origin, ThreadKey
+from bridge.core.model import Carry, ClosedReason, Millis, MovedOn, ThreadKey
 from bridge.protocols.a2a.event import STATES, State
+from bridge.protocols.a2a.identity import is_finer
 from bridge.protocols.a2a.options import Options, identity
 from bridge.protocols.interface import Reading, Record
 
@@ -31,6 +32,15 @@ REASONS: Final[dict[State, ClosedReason]] = {
 _MOVES: dict[str | int | None, ClosedReason] = {
     written: REASONS[state] for written, state in STATES.items() if state in REASONS
 }
+
+
+def says_nothing(state: State, timestamp: str | None) -> bool:
+    """Whether a state is one that every task begins with, at no instant of its own.
+
+    The SDK for Python begins tasks so. Told of again, by a second stream or a push, it would look
+    newer than the question that has been asked since.
+    """
+    return timestamp is None and state == "SUBMITTED"
 
 
 class _Status(msgspec.Struct, gc=False):
@@ -94,14 +104,22 @@ def glance(value: bytes, record: Record, source: str, options: Options) -> Readi
     # With a second state somewhere the same key may stand twice, once with a state that asks.
     if reason is None or said.generation or value.count(b'"state"') != 1:
         return None
-    origin = record.origin
-    at = origin.timestamp if status.timestamp is None else _millis(status.timestamp, origin)
     scope = identity(options, record.headers)[0]
-    thread = ThreadKey(source, scope, said.taskId or str(said.id))
+    return _moved(ThreadKey(source, scope, said.taskId or str(said.id)), status, reason, record)
+
+
+def _moved(thread: ThreadKey, status: _Status, reason: ClosedReason, record: Record) -> Reading:
+    origin, written = record.origin, status.timestamp
+    if says_nothing(STATES[status.state], written):
+        return NOTHING
+    ends = reason != "moved_on"
+    at = None if written is None else _millis(written)
+    if written is None or at is None:
+        at = origin.timestamp
+    elif ends:
+        at += is_finer(written)
     moved = MovedOn(thread, reason, at, origin)
-    if reason == "moved_on":
-        return Reading((moved,))
-    return Reading((moved, Carry(thread, None, origin)))
+    return Reading((moved, Carry(thread, None, origin)) if ends else (moved,))
 
 
 def _object(found: _Envelope) -> _Object | _Response | None:
@@ -143,17 +161,12 @@ def _is_plain(said: _Response) -> bool:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def _millis(text: str, origin: Origin) -> Millis:
+def _millis(text: str) -> Millis | None:
     """The instant in its usual spelling at once, any other as it is read everywhere."""
     if len(text) >= 20 and text[10] == "T" and text[-1] == "Z":
         try:
             since = datetime.fromisoformat(text) - _EPOCH
             return (since.days * 86_400 + since.seconds) * 1_000 + since.microseconds // 1_000
         except ValueError:
-            return _millis_slowly(text, origin)  # a leap second, say
-    return _millis_slowly(text, origin)
-
-
-def _millis_slowly(text: str, origin: Origin) -> Millis:
-    at = parse_instant(text)
-    return origin.timestamp if at is None else at
+            return parse_instant(text)  # a leap second, say
+    return parse_instant(text)

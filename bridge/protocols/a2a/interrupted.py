@@ -121,7 +121,7 @@ def _interrupted(
         NAME,
         asking,
         _digest(kind, question_id, message, parts),
-        instant_of(frame.status, origin),
+        instant_of(frame.status, origin, asks_or_ends=True),
         origin,
         generation,
         encode(asked),

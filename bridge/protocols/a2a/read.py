@@ -24,7 +24,7 @@ from bridge.protocols.a2a.event import (
     peek,
     told,
 )
-from bridge.protocols.a2a.glance import NOTHING, REASONS, glance
+from bridge.protocols.a2a.glance import NOTHING, REASONS, glance, says_nothing
 from bridge.protocols.a2a.identity import generation_of, instant_of
 from bridge.protocols.a2a.interrupted import interrupted
 from bridge.protocols.a2a.options import Options
@@ -138,9 +138,13 @@ def _moved_on(tells: Told, thread: ThreadKey, state: State, event: Event) -> Ite
     """Any newer other state closes the question; kept items go when no question can follow."""
     frame, origin = tells.frame, event.record.origin
     assert frame.status is not None
-    at = instant_of(frame.status, origin)
-    yield MovedOn(thread, REASONS[state], at, origin, generation=generation_of(frame))
-    if REASONS[state] != "moved_on":
+    generation = generation_of(frame)
+    if not generation and says_nothing(state, frame.status.timestamp):
+        return
+    ends = REASONS[state] != "moved_on"
+    at = instant_of(frame.status, origin, ends)
+    yield MovedOn(thread, REASONS[state], at, origin, generation=generation)
+    if ends:
         yield Carry(thread, None, origin)
 
 

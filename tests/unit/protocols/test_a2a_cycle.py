@@ -94,6 +94,25 @@ def test_a_snapshot_that_has_lost_its_answered_message_asks_nothing() -> None:
     assert approval["message"] == "The agent needs input and has not said what."
 
 
+def test_events_told_of_again_leave_the_question_open() -> None:
+    """The SDK for Python begins tasks at no instant, and asks within a millisecond of its work."""
+    agents = Agents()
+    began = {"task": {"id": "task-1", "status": {"state": "TASK_STATE_SUBMITTED"}}}
+    works = status("WORKING", at="2026-10-06T09:00:05.484274Z")
+    asks = status("INPUT_REQUIRED", text(), at="2026-10-06T09:00:05.484345Z")
+    agents.tells(began, works, asks, began, works, asks)
+    assert (len(agents.pending()), agents.letters()) == (1, [])
+
+
+@pytest.mark.parametrize("state", ["COMPLETED", "FAILED"])
+def test_a_task_that_ends_within_the_millisecond_of_its_question_has_ended(state: str) -> None:
+    """Nobody waits for ever for what nobody asks any more."""
+    agents = Agents()
+    agents.tells(status("INPUT_REQUIRED", text(), at="2026-10-06T09:00:05.484345Z"))
+    agents.tells(status(state, at="2026-10-06T09:00:05.484990Z"))
+    assert agents.pending() == []
+
+
 def test_a_question_within_the_second_of_the_answered_one_is_a_new_one() -> None:
     """Agents that write whole seconds could lose it otherwise."""
     agents = Agents()
