@@ -35,12 +35,14 @@ class LoadReport:
     closed: Counter[str] = field(default_factory=Counter)  # runs seen to close
     given_up: Counter[str] = field(default_factory=Counter)  # cycles that waited in vain
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)  # at its end, as seen
+    in_vain: list[str] = field(default_factory=list)  # cycles that gave up, and before which step
     unsure: int = 0  # sends without confirmation: written or not
     progress: list[float] = field(default_factory=list)
 
     def __str__(self) -> str:
         lines = [self._told(protocol) for protocol in sorted(self.cycles)]
-        return "\n  ".join([f"seed {self.seed}: {self.unsure} sends unsure", *lines])
+        vain = f"; in vain {', '.join(self.in_vain)}" if self.in_vain else ""
+        return "\n  ".join([f"seed {self.seed}: {self.unsure} sends unsure{vain}", *lines])
 
     def _told(self, protocol: str) -> str:
         return (
@@ -98,6 +100,7 @@ class _Load:
         self._input_topics = input_topics
         self._patience = patience
         self._plays: dict[int, tuple[Cycle, Play]] = {}
+        self._asked: dict[int, asyncio.Event] = {}  # by number of the cycle
 
     async def play(self, count: int, rate: float, deadline: float) -> None:
         """Start cycles at the rate; a cycle on a used thread waits as its plan says."""
@@ -110,32 +113,47 @@ class _Load:
                 if time.monotonic() >= deadline:
                     break
                 chance = Random(f"{seed}/{cycle.number}")
+                self._asked[cycle.number] = asyncio.Event()
                 tasks.create_task(self._cycle(cycle, chance, deadline))
 
     async def _cycle(self, cycle: Cycle, chance: Random, deadline: float) -> None:
         deadline = min(deadline, time.monotonic() + self._patience)
         protocol = cycle.source.protocol
         self.report.cycles[protocol] += 1
-        before = self._plays.get(-1 if cycle.before is None else cycle.before)
-        if cycle.follows == "a closed run" and before is not None:
-            await self._closed(*before, deadline)
+        before = await self._before(cycle, deadline)
         play = play_of(cycle, _now())
         self._plays[cycle.number] = cycle, play
-        done = await self._send_all(cycle, play, before and before[1], chance, deadline)
-        if done and await self._closed(cycle, play, deadline):
+        vain = await self._send_all(cycle, play, before, chance, deadline)
+        if vain is None and await self._closed(cycle, play, deadline):
             self.report.closed[protocol] += 1
         else:
             self.report.given_up[protocol] += 1
+            self.report.in_vain.append(f"{cycle.number}: {vain or 'its end'}")
+
+    async def _before(self, cycle: Cycle, deadline: float) -> Play | None:
+        """The run before on its thread, once it was asked, and closed where the plan says so.
+
+        An agent tells of a thread in order, also while the broker is away.
+        """
+        if cycle.before is None:
+            return None
+        await self._asked[cycle.before].wait()
+        before, play = self._plays[cycle.before]
+        if cycle.follows == "a closed run":
+            await self._closed(before, play, deadline)
+        return play
 
     async def _send_all(
         self, cycle: Cycle, play: Play, before: Play | None, chance: Random, deadline: float
-    ) -> bool:
-        """Whether all came to what they waited for."""
+    ) -> str | None:
+        """None, or the step whose moment never came."""
         for step in steps(cycle, play, before, chance):
             if not await self._may(step, cycle, play, deadline):
-                return False
+                return step.kind
             await self._send(step, cycle)
-        return True
+            if step.kind == "event":
+                self._asked[cycle.number].set()
+        return None
 
     async def _may(self, step: Step, cycle: Cycle, play: Play, deadline: float) -> bool:
         approval_id = _approval_id(cycle, play, step.index)
