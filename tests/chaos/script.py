@@ -142,7 +142,7 @@ def _answer(
     if kind == "invalid" and question.invalid is not None:
         given = question.invalid
     body = _named(cycle, play, index) | {"answered_by": "load", "comment": kind}
-    value = _body(body, None if kind == "cancelled" else given)
+    value = answer_body(body, None if kind == "cancelled" else given)
     needs = needs or ("nothing" if kind == "early" else "published")
     return Step(kind, "answers", _key(reply.keying, cycle.thread), value, at, needs, index)
 
@@ -156,7 +156,7 @@ def _named(cycle: Cycle, play: Play, index: int) -> dict[str, Any]:
     return named | {"interrupt_id": interrupt} | ({"scope": source.scope} if source.scope else {})
 
 
-def _body(named: Mapping[str, Any], given: Given | None) -> bytes:
+def answer_body(named: Mapping[str, Any], given: Given | None) -> bytes:
     """The answer's record; None cancels. The payload is put in as its text stands."""
     if given is None:
         return json.dumps({**named, "status": "cancelled"}).encode()

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from tests.chaos.agents import AGENTS
+from tests.chaos.agents.play import Play
+from tests.chaos.agents.source import Source
 from tests.chaos.hand import Hand, question
 from tests.chaos.metering import figure
 from tests.chaos.rigged import rigged
-from tests.chaos.rounds import Site, build_site, working
+from tests.chaos.rounds import MIXED, Site, build_site, working
+from tests.chaos.script import answer_body
 from tests.chaos.workers import Worker
 
 SLOTS = 4
 THREADS = 40
+ASKED_AT = {"run-1": 1_790_000_000_000, "run-2": 1_790_000_060_000}
 
 
 async def until_it_holds(worker: Worker, slots: int) -> None:
@@ -26,16 +34,36 @@ async def until_it_holds(worker: Worker, slots: int) -> None:
         await asyncio.sleep(0.2)
 
 
-def ask(hand: Hand, run: str) -> None:
+def plays(run: str) -> Iterator[tuple[Source, str, Play]]:
+    """One run for each thread, of agents of all protocols, each of which answers can settle."""
     for number in range(THREADS):
-        hand.ask(f"thread-{number}", run, question("a"))
+        agent = AGENTS[MIXED[number % len(MIXED)]]
+        chance, thread = Random(f"{run}/{number}"), f"thread-{number}"
+        drawn = (agent.draw(chance, thread, run, "an open run") for _ in count())
+        ask = next(ask for ask in drawn if ask.is_answerable)
+        yield agent.source, thread, ask.play(ASKED_AT[run], [None] * ask.count)
+
+
+def ask(hand: Hand, run: str) -> None:
+    for source, thread, play in plays(run):
+        for record in play.asking:
+            hand.send(hand.site.input_topics[source.name], record, thread.encode())
     hand.flush()
 
 
 def answer(hand: Hand, run: str) -> None:
-    for number in range(THREADS):
-        hand.answer(f"thread-{number}", run, "a")
+    for source, thread, play in plays(run):
+        for asked in play.questions:
+            approval_id = source.id_of("approval", thread, play.run, asked.interrupt_id)
+            value = answer_body({"approval_id": approval_id}, asked.valid[0])
+            hand.send(hand.site.names["answers"], value, thread.encode())
     hand.flush()
+
+
+async def are_asked(hand: Hand, *runs: str) -> None:
+    """Wait until every question of these runs is published."""
+    questions = sum(len(play.questions) for run in runs for _, _, play in plays(run))
+    await hand.until("approvals", lambda found: sum(b["revision"] == 1 for b in found) >= questions)
 
 
 async def finish(site: Site, hand: Hand, commands: int) -> None:
@@ -51,19 +79,19 @@ async def test_a_paused_worker_comes_back(bootstrap: str, tmp_path: Path) -> Non
 
     When it goes on it still believes in its slots, and is fenced with its next transaction.
     """
-    site = await build_site(bootstrap, tmp_path, slots=SLOTS)
+    site = await build_site(bootstrap, tmp_path, sources=MIXED, slots=SLOTS)
     hand = Hand(site)
     async with working(site, 2) as (zombie, heir):
         await until_it_holds(zombie, SLOTS // 2)
         ask(hand, "run-1")
-        await hand.until("approvals", lambda found: len(found) == THREADS)
+        await are_asked(hand, "run-1")
         zombie.pause()
         answer(hand, "run-1")
         await until_it_holds(heir, SLOTS)
         await hand.commands(THREADS)
         zombie.cont()
         ask(hand, "run-2")
-        await hand.until("approvals", lambda found: len(found) >= 3 * THREADS)
+        await are_asked(hand, "run-1", "run-2")
         answer(hand, "run-2")
         await finish(site, hand, 2 * THREADS)
         assert zombie.alive
@@ -108,14 +136,14 @@ async def test_two_groups_share_transactional_ids(bootstrap: str, tmp_path: Path
 
     Both have a seat in a group of their own and fence each other; all that is written is right.
     """
-    site = await build_site(bootstrap, tmp_path, slots=2)
+    site = await build_site(bootstrap, tmp_path, sources=MIXED, slots=2)
     hand = Hand(site)
     async with (
         site.worker("rival", rigged("group", "other"), ready=False) as rival,
         site.worker("owner", ready=False) as owner,
     ):
         ask(hand, "run-1")
-        await hand.until("approvals", lambda found: len(found) >= THREADS)
+        await are_asked(hand, "run-1")
         answer(hand, "run-1")
         await finish(site, hand, THREADS)
         fenced = [
