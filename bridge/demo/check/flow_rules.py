@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from bridge.demo.check import ids
 from bridge.demo.check.log import LogRecord, Violation, text_of
-from bridge.demo.check.readings import Asked, Bad
+from bridge.demo.check.readings import Asked, Bad, Kept, Reading, Went
 from bridge.demo.check.story import Story, header_origin
 
 _JUDGED_AT_HOME = frozenset({b"run_conflict", b"run_reused", b"too_old"})
@@ -112,8 +112,9 @@ def _homes(story: Story, slots: int) -> Iterator[tuple[LogRecord, int]]:
     """The records whose thread is beyond doubt, with its home slot."""
     told = Counter(event.record.place for event in story.events)
     for event in story.events:
-        if isinstance(event.reading, Asked) and told[event.record.place] == 1:
-            yield event.record, ids.home(event.reading.thread, slots)
+        thread = _sure_thread(event.reading)
+        if thread is not None and told[event.record.place] == 1:
+            yield event.record, ids.home(thread, slots)
     for given in story.given.values():
         named = given.approval_id or ""
         home = ids.home(given.thread, slots) if given.thread else ids.home_of_id(named, slots)
@@ -121,10 +122,18 @@ def _homes(story: Story, slots: int) -> Iterator[tuple[LogRecord, int]]:
             yield given.record, home
 
 
+def _sure_thread(reading: Reading) -> str | None:
+    """The thread of a record that becomes an input, whether it asks or not."""
+    if isinstance(reading, Went):
+        return reading.thread if reading.surely else None
+    return reading.thread if isinstance(reading, Asked | Kept) else None
+
+
 def _refused(story: Story, record: LogRecord) -> bool:
     """A record can be refused where it stands, unless its thread had to be known for that."""
     letters = story.letters_of.get(record.place, [])
-    return any(letter.header("bridge-reason") not in _JUDGED_AT_HOME for letter in letters)
+    at_home = _JUDGED_AT_HOME | _ABOUT_A_RUN
+    return any(letter.header("bridge-reason") not in at_home for letter in letters)
 
 
 def _is_copy(original: LogRecord, letter: LogRecord) -> bool:
