@@ -18,7 +18,6 @@ from bridge.core.record import Record
 from bridge.errors import ConfigError, RecordUnreadable
 from bridge.kafka.reader import Tell, reading
 from bridge.observe.logs import escape
-from bridge.protocols import PROTOCOLS
 from bridge.records.instants import rfc3339
 
 # Read after the approvals, because an answer may name nothing but an approval id.
@@ -79,7 +78,7 @@ async def _events(
     config: Config, history: History, unreadable: Tell, source: Source
 ) -> list[Happened]:
     client = config.kafka.client_kwargs()
-    protocol = PROTOCOLS[source.protocol].configured(source.options)
+    protocol = source.agent_protocol()
     limits = config.limits.for_rules()
     async with reading(client, *source.topic_names, unreadable=unreadable) as reader:
         return [

@@ -83,7 +83,8 @@ class Limits(Model):
     id_bytes: Count = _RULES.id_bytes
     parked_answers: Count = _RULES.parked_answers
     parked_bytes: Count = _RULES.parked_bytes
-    carry_bytes: Count = _RULES.carry_bytes
+    # Twice as much may stand in one record of the state: of a run that asks and of those under way.
+    carry_bytes: Annotated[int, Field(strict=True, ge=1, le=450_000)] = _RULES.carry_bytes
     cycle_max: Annotated[int, Field(strict=True, ge=1, le=10_000)] = 500
     """Inputs, timers and tombstones in one transaction."""
 

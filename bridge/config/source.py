@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from bridge import protocols
 from bridge.config.values import DAY, MINUTE, Duration, Model, Name, TopicName
 from bridge.core.model import Millis, RunPolicy, SourcePolicy
+from bridge.protocols.interface import AgentProtocol
 
 DEFAULT_CLOSED_RETENTION = 7 * DAY
 
@@ -39,6 +40,8 @@ class Source(Policy):
     topic: TopicName | None = None
     topics: tuple[TopicName, ...] = Field(default=())
     start_from: Literal["earliest", "latest"] | AwareDatetime = "earliest"
+    continuity: Annotated[bool, Field(strict=True)] = False
+    """AG-UI: keep the context of each run for its resume, for agents that keep none themselves."""
     options: dict[str, Any] = Field(default={})
     """The protocol's own settings; which there are, the protocol says."""
 
@@ -53,6 +56,10 @@ class Source(Policy):
         if isinstance(self.start_from, str):
             return self.start_from
         return round(self.start_from.timestamp() * 1_000)
+
+    def agent_protocol(self) -> AgentProtocol:
+        """The protocol as this source speaks it. Raises ValueError for settings it cannot use."""
+        return protocols.configured(self.protocol, self.options, self.continuity)
 
     def policy(self) -> SourcePolicy:
         """The rules as `decide` takes them."""
@@ -96,7 +103,7 @@ class Source(Policy):
 
     @model_validator(mode="after")
     def _known_options(self) -> Self:
-        protocols.PROTOCOLS[self.protocol].configured(self.options)
+        self.agent_protocol()
         return self
 
     @model_validator(mode="after")

@@ -29,7 +29,6 @@ from bridge.kafka.tenure import SlotSetup, SlotTimes
 from bridge.observe.health import Health
 from bridge.observe.http import HttpServer, worker_routes
 from bridge.observe.metrics import Metrics
-from bridge.protocols import PROTOCOLS
 
 log = logging.getLogger(__name__)
 
@@ -232,8 +231,7 @@ def slot_times(times: Times) -> SlotTimes:
 
 
 def _source(source: settings.Source) -> Source:
-    protocol = PROTOCOLS[source.protocol].configured(source.options)
-    return Source(source.name, protocol, source.policy())
+    return Source(source.name, source.agent_protocol(), source.policy())
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

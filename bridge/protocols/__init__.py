@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from bridge.core.model import JsonText, Native, Run
@@ -14,6 +15,16 @@ from bridge.protocols.interface import AgentProtocol
 PROTOCOLS: Mapping[str, AgentProtocol] = MappingProxyType(
     {AgUi.name: AgUi(), A2a.name: A2a(), Genkit.name: Genkit()}
 )
+
+
+def configured(name: str, options: Mapping[str, object], continuity: bool = False) -> AgentProtocol:
+    """The protocol of that name as one source speaks it. Raises ValueError for what it cannot."""
+    protocol = PROTOCOLS[name].configured(options)
+    if not continuity:
+        return protocol
+    if not isinstance(protocol, AgUi):
+        raise ValueError(f"continuity is for ag-ui only; take it out of this {name} source")
+    return replace(protocol, continuity=True)
 
 
 def build_native(run: Run, carry: JsonText | None) -> Native:

@@ -48,13 +48,13 @@ class AgentProtocol(Protocol):
     def complete(self, event: Interrupted, run: Run | None, carry: JsonText | None) -> Interrupted:
         """The event with what its record left out: what its thread holds decides.
 
-        `run` is the thread's open run, `carry` its kept context. A protocol whose status repeats
-        without its items, or follows an artifact that has them, finds them here.
+        `run` is the thread's open run, else its newest; `carry` the context of no run. A protocol
+        whose status repeats without its items, or follows an artifact that has them, finds them.
         """
 
     def build(self, run: Run, carry: JsonText | None) -> Native:
         """The body that continues `run`, whose items all have their final status and answers.
 
-        `carry` is the context this protocol's own `Carry` inputs kept for the thread, if any.
+        `carry` is the context this protocol's own `Carry` inputs kept for the run, if any.
         What a source's settings contribute has to stand in `run.native` since the run opened.
         """

@@ -9,6 +9,7 @@ import pytest
 from bridge.config import Config, find_file, format_duration, load, parse_duration
 from bridge.config.load import variable_names
 from bridge.errors import ConfigError
+from bridge.protocols.ag_ui import AgUi
 
 LEAST = """
 [kafka]
@@ -227,6 +228,15 @@ def test_unreadable_key_files_are_a_configuration_error(tmp_path: Path) -> None:
 def test_plaintext_off_loopback_needs_a_word(tmp_path: Path) -> None:
     text = REMOTE.replace("[kafka]", "[kafka]\nallow_plaintext = true")
     assert read(tmp_path, text).kafka.servers == ["kafka.example:9092"]
+
+
+def test_continuity_is_for_ag_ui_only(tmp_path: Path) -> None:
+    """The error names the source; without the setting nothing is kept."""
+    assert not read(tmp_path).sources[0].continuity
+    kept = read(tmp_path, LEAST + "continuity = true").sources[0]
+    assert kept.agent_protocol() == AgUi(continuity=True)
+    text = LEAST.replace("ag-ui", "a2a") + "continuity = true"
+    assert "continuity is for ag-ui only; take it out of this a2a source" in refused(tmp_path, text)
 
 
 def test_a_worker_needs_a_source(tmp_path: Path) -> None:

@@ -6,19 +6,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from bridge.core.model import Interrupted, JsonText, Limits, Native, Run
+from bridge.protocols.ag_ui import continuity
 from bridge.protocols.ag_ui.build import build
 from bridge.protocols.ag_ui.event import NAME
 from bridge.protocols.ag_ui.read import read
 from bridge.protocols.interface import Reading, Record
 
 
+@dataclass(frozen=True, slots=True)
 class AgUi:
-    """AG-UI 1.0 as released, and what its 0.x producers still send."""
+    """AG-UI 1.0 as released, and what its 0.x producers still send.
+
+    With `continuity` the context of a run is kept, for agents that keep none themselves.
+    """
 
     name: ClassVar[str] = NAME
+    continuity: bool = False
 
     def configured(self, options: Mapping[str, object]) -> AgUi:
         if options:
@@ -26,6 +33,8 @@ class AgUi:
         return self
 
     def read(self, record: Record, source: str, limits: Limits) -> Reading:
+        if self.continuity:
+            return continuity.read(record, source, limits)
         return read(record, source, limits)
 
     def complete(self, event: Interrupted, run: Run | None, carry: JsonText | None) -> Interrupted:

@@ -5,22 +5,15 @@ The body is put together from slices: payloads, metadata and carried context go 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from bridge.core.coverage import entry_answered, entry_status
 from bridge.core.model import Item, JsonText, Native, Run
 from bridge.core.runs import resume_run_id
+from bridge.protocols.ag_ui.context import Context, read_context
 from bridge.protocols.slices import not_null
-
-
-class _Carried(msgspec.Struct):
-    """The context of the thread, as the agent left it. 0.x producers require all five members."""
-
-    messages: msgspec.Raw = msgspec.Raw(b"[]")
-    state: msgspec.Raw = msgspec.Raw(b"{}")
-    tools: msgspec.Raw = msgspec.Raw(b"[]")
-    context: msgspec.Raw = msgspec.Raw(b"[]")
-    forwardedProps: msgspec.Raw = msgspec.Raw(b"{}")
 
 
 class _Entry(msgspec.Struct, omit_defaults=True):
@@ -42,35 +35,47 @@ class _RunAgentInput(msgspec.Struct):
     resume: list[_Entry]
 
 
-_CARRIED = msgspec.json.Decoder(_Carried)
-_NOTHING = _Carried()
+_NOTHING = Context()
 _encode = msgspec.json.Encoder().encode
 
 
 def build(run: Run, carry: JsonText | None) -> Native:
-    """One entry per interrupt, in the run's order, under a new run id on the same thread."""
-    carried = _NOTHING if carry is None else _CARRIED.decode(carry)
+    """One entry per interrupt, in the run's order, under a new run id on the same thread.
+
+    0.x producers require all members of the context, so what nobody told goes out empty.
+    """
+    kept = _NOTHING if carry is None else read_context(carry)
     body = _RunAgentInput(
         run.thread.thread_id,
         resume_run_id(run),
         "1.0",
-        carried.state,
-        carried.messages,
-        carried.tools,
-        carried.context,
-        carried.forwardedProps,
+        _told(kept.state, _OBJECT),
+        _told(kept.messages, _told(kept.startMessages, _ARRAY)),
+        _told(kept.tools, _ARRAY),
+        _told(kept.context, _ARRAY),
+        _told(kept.forwardedProps, _OBJECT),
         [_entry(item) for item in run.items],
     )
-    return Native("run", _encode(body), notes=_notes(run, carry))
+    return Native("run", _encode(body), notes=tuple(_notes(run, kept)))
 
 
-def _notes(run: Run, carry: JsonText | None) -> tuple[str, ...]:
+_ARRAY = msgspec.Raw(b"[]")
+_OBJECT = msgspec.Raw(b"{}")
+
+
+def _told(member: msgspec.Raw, otherwise: msgspec.Raw) -> msgspec.Raw:
+    return member if bytes(member) else otherwise
+
+
+def _notes(run: Run, kept: Context) -> Iterator[str]:
     """What the body leaves out."""
-    notes = ["continuity_omitted"] if carry is None else []
+    if not bytes(kept.messages):
+        yield "messages_at_start" if bytes(kept.startMessages) else "continuity_omitted"
+    if kept.stateOmitted:
+        yield "state_omitted"
     given = [item.answer.metadata for item in run.items if item.answer and entry_answered(item)]
     if any(not_null(metadata) and not _only_object(metadata) for metadata in given):
-        notes.append("metadata_omitted")
-    return tuple(notes)
+        yield "metadata_omitted"
 
 
 def _entry(item: Item) -> _Entry:

@@ -6,7 +6,7 @@ Most events of a topic are none of ours; they are looked at by their `type` and 
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -46,6 +46,13 @@ class Event(RawEvent):
     def fields(self) -> Fields:
         """The members of the whole event, held to every rule of strict JSON."""
         return Fields(self.strictly(), "", self.seen)
+
+    def inside(self, value: bytes, strict: Any) -> Event:
+        """The event that this one has inside: its slice, and its value as it was read strictly."""
+        inner = Event(value, self.record, self.source, self.limits)
+        inner.seen = self.seen
+        inner._strict = strict
+        return inner
 
     def thread(self, thread_id: str) -> ThreadKey:
         return ThreadKey(self.source, "", thread_id)
@@ -89,5 +96,8 @@ def _peek_odd_text(event: Event) -> Peek:
     if broken is not None:
         raise broken
     if isinstance(members, dict):
-        raise Unreadable("malformed", "/type", "must be a string")
+        detail = "an envelope: only a source with continuity reads it"
+        if not isinstance(members.get("event"), dict):
+            detail = "must be a string"
+        raise Unreadable("malformed", "/type", detail)
     raise Unreadable("malformed", "", "must be an object")

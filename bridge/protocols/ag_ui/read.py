@@ -30,12 +30,13 @@ def read(record: Record, source: str, limits: Limits) -> Reading:
         peeked = peek(event)
         if peeked.type in OTHER_TYPES:
             return _NOTHING
-        return _read_known(peeked, event)
+        return read_known(peeked, event)
     except (JsonError, Unreadable) as error:
         return event.refused(error)
 
 
-def _read_known(peeked: Peek, event: Event) -> Reading:
+def read_known(peeked: Peek, event: Event) -> Reading:
+    """An event that is not known to tell nothing. Raises JsonError and Unreadable."""
     reader = _READERS.get(peeked.type)
     if reader is not None:
         return reader(event)

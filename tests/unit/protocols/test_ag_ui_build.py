@@ -125,7 +125,8 @@ def test_metadata_of_an_answer_travels_with_it(
     metadata: bytes, sent: bytes | None, notes: tuple[str, ...]
 ) -> None:
     """Verbatim where it is the object that the protocol asks for; a note says where it is not."""
-    native = AG_UI.build(run_of(answered("a", b"1", metadata=metadata)), b"{}")
+    carry = b'{"messages":[]}'
+    native = AG_UI.build(run_of(answered("a", b"1", metadata=metadata)), carry)
     assert native.notes == notes
     assert (sent in native.body) if sent else (b"metadata" not in native.body)
 
