@@ -8,8 +8,21 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.core.model import Interrupted
-from tests.unit.protocols.agui_events import ASK, finished, ids, interrupted, read
+from bridge.core import json_text
+from bridge.core.decide import decide
+from bridge.core.model import Carry, Interrupted, Limits, Thread
+from bridge.protocols import configured
+from bridge.protocols.interface import Record
+from tests.unit.core.builders import rules
+from tests.unit.protocols.agui_events import (
+    ASK,
+    ORIGIN,
+    finished,
+    ids,
+    interrupted,
+    only_interrupted,
+    read,
+)
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4)
 JSON = st.recursive(
@@ -59,12 +72,20 @@ def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 @st.composite
-def mutated_events(draw: st.DrawFn) -> Any:
+def mutated_events(draw: st.DrawFn, seeds: tuple[Any, ...] = SEEDS) -> Any:
     """A real event with one to three of its parts replaced by anything."""
-    event: Any = draw(st.sampled_from(SEEDS))
+    event: Any = draw(st.sampled_from(seeds))
     for _ in range(draw(st.integers(1, 3))):
         event = _with(event, draw(st.sampled_from(_places(event))), draw(JSON))
     return event
+
+
+def _damaged(event: Any, data: st.DataObject) -> bytes:
+    text = bytearray(json.dumps(event).encode())
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 8)))
+    text[start:end] = data.draw(st.binary(max_size=8))
+    return bytes(text)
 
 
 @given(mutated_events(), st.sampled_from([None, b"", b"t-1", b"\xff"]))
@@ -82,9 +103,54 @@ def test_no_event_makes_the_reader_raise(event: Any, key: bytes | None) -> None:
 @settings(max_examples=400, deadline=None)
 def test_no_bytes_make_the_reader_raise(event: Any, data: st.DataObject) -> None:
     """Cut, overwritten and inserted bytes."""
-    text = bytearray(json.dumps(event).encode())
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, min(len(text), start + 8)))
-    text[start:end] = data.draw(st.binary(max_size=8))
-    reading = read(bytes(text))
+    reading = read(_damaged(event, data))
     assert not (reading.refusal and reading.inputs)
+
+
+# --- With continuity ------------------------------------------------------------------------------
+
+INPUT = {"threadId": "t-1", "messages": [{"id": "m"}], "state": 1.5, "tools": [], "context": []}
+CONTEXT_SEEDS = (
+    *SEEDS,
+    {"type": "RUN_STARTED", "threadId": "t-1", "runId": "r", "input": INPUT},
+    {"type": "MESSAGES_SNAPSHOT", "messages": [{"id": "m"}]},
+    {"type": "STATE_SNAPSHOT", "snapshot": {"n": 1}},
+    {"type": "STATE_DELTA", "delta": []},
+    {"event": interrupted(ASK), "input": INPUT},
+)
+KEEPING = configured("ag-ui", {}, continuity=True)
+RESUMED = decide(
+    Thread(), only_interrupted(read(interrupted(ASK))), ORIGIN.timestamp, rules()
+).thread.runs[0]
+
+
+def _check_kept(value: bytes, key: bytes | None) -> None:
+    """The laws of a reading with continuity; what is kept can be sent."""
+    reading = KEEPING.read(Record(value, key, (), ORIGIN), "support", Limits())
+    assert not (reading.refusal and reading.inputs)
+    for told in reading.inputs:
+        if isinstance(told, Carry) and told.body is not None:
+            assert isinstance(json_text.read(told.body), dict)
+            if told.run_id is None:
+                assert key is not None
+                assert told.thread.thread_id == key.decode()
+            else:
+                json_text.read(KEEPING.build(RESUMED, told.body).body)
+    plain = read(value, key=key)
+    if plain.refusal is None:
+        kept = [told for told in reading.inputs if not isinstance(told, Carry)]
+        assert kept == list(plain.inputs)
+
+
+@given(mutated_events(CONTEXT_SEEDS), st.sampled_from([None, b"", b"t-1", b"\xff"]))
+@settings(max_examples=400, deadline=None)
+def test_no_event_breaks_the_context(event: Any, key: bytes | None) -> None:
+    """What events mean is the same as without; only contexts come on top."""
+    _check_kept(json.dumps(event).encode(), key)
+
+
+@given(st.sampled_from(CONTEXT_SEEDS), st.data())
+@settings(max_examples=400, deadline=None)
+def test_no_bytes_break_the_context(event: Any, data: st.DataObject) -> None:
+    """Cut, overwritten and inserted bytes."""
+    _check_kept(_damaged(event, data), b"t-1")
