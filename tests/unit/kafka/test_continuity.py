@@ -20,7 +20,13 @@ from tests.unit.kafka.desk import EVENTS, NOW, TOPICS, Bench, answer, event, raw
 
 _WEEK = 7 * 86_400_000
 MESSAGES = b'[{"id":"m-1","role":"user","content":"Ann","n":1e2}]'
-EMPTY: dict[str, Any] = {"state": {}, "messages": [], "tools": [], "context": [], "forwardedProps": {}}
+EMPTY: dict[str, Any] = {
+    "state": {},
+    "messages": [],
+    "tools": [],
+    "context": [],
+    "forwardedProps": {},
+}
 
 
 def bench(**limits: int) -> Bench:
