@@ -28,7 +28,6 @@ from bridge.core.model import (
     Parked,
     Problem,
     Publish,
-    Question,
     Refusal,
     Run,
     Thread,
@@ -149,18 +148,23 @@ def _breaks_the_schema(case: Case) -> Found:
         return (Problem("", "the question does not take this action"),)
     if answer.revised_input is not None and not question.revisable:
         return (Problem("", "the question does not take a revised input"),)
-    schema = _schema_of(question, answer)
-    if answer.status == "cancelled" or schema is None or "schema_unusable" in case.item.flags:
+    schema = _schema_of(case.item, answer)
+    if answer.status == "cancelled" or schema is None:
         return ()
     return case.rules.schemas.problems(schema, answer.payload)
 
 
-def _schema_of(question: Question, answer: Answer) -> JsonText | None:
-    """The schema of the action that the answer takes, the first one where it names none."""
+def _schema_of(item: Item, answer: Answer) -> JsonText | None:
+    """The schema of the action that the answer takes, the first one where it names none.
+
+    The flag says that the question's own cannot be enforced, and nothing of those of its actions.
+    """
+    question = item.question
     if question.action_schemas:
-        action = answer.action or question.actions[0]
-        return dict(question.action_schemas).get(action, question.response_schema)
-    return question.response_schema
+        own = dict(question.action_schemas).get(answer.action or question.actions[0])
+        if own is not None:
+            return own
+    return None if "schema_unusable" in item.flags else question.response_schema
 
 
 CHECKS: tuple[tuple[Verdict, Callable[[Case], Found]], ...] = (

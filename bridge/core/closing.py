@@ -7,6 +7,7 @@ identities, digests, statuses and flags, which is enough to recognise what comes
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -83,6 +84,7 @@ def remembered(run: Run) -> Run:
         run.outcome,
         run.closed_at,
         run.confirmed,
+        run.ended,
     )
 
 
@@ -117,11 +119,15 @@ def forget_at(run: Run) -> Millis:
     return max(closed_at, run.origin.timestamp) + run.policy.closed_retention
 
 
-def close_unpublished(run: Run, now: Millis) -> Closed:
-    """A run that was older than its thread when it arrived: published once, as superseded."""
+def close_unpublished(
+    run: Run,
+    outcome: Literal["superseded", "withdrawn"],
+    reason: ClosedReason,
+    now: Millis,
+) -> Closed:
+    """A run that nobody can resume any more when it arrives: published once, as it ended."""
     items = [
-        Item(i.question, "superseded", 1, i.expires_at, i.flags, None, now, "superseded")
-        for i in run.items
+        Item(i.question, outcome, 1, i.expires_at, i.flags, None, now, reason) for i in run.items
     ]
-    full = with_outcome(run, items, "superseded", now)
+    full = with_outcome(run, items, outcome, now)
     return Closed(remembered(full), publish_all(full))

@@ -5,14 +5,17 @@ Order within a thread is here too, because only what is not older may close some
 
 from __future__ import annotations
 
+from typing import Final
+
 from bridge.core import closing
-from bridge.core.model import Decision, Effect, Millis, MovedOn, Run, RunFailed, Thread
+from bridge.core.model import Counted, Decision, Effect, Millis, MovedOn, Run, RunFailed, Thread
 from bridge.core.runs import (
     publish_changed,
     put,
     resume_run_id,
     revised,
     with_confirmation,
+    with_end,
     with_items,
 )
 
@@ -28,7 +31,32 @@ def is_after(at: Millis, generation: int, run: Run) -> bool:
 
 
 def moved_on(thread: Thread, event: MovedOn, now: Millis) -> Decision:
-    """Confirm our own resume, or withdraw the open run that the event is about."""
+    """Confirm our own resume, or withdraw the open run that the event is about.
+
+    Where it tells the thread's end, that is kept with the newest run for as long as it is known.
+    """
+    decision = _moved_on(thread, event, now)
+    if event.covers is None and event.reason in _ENDS:
+        return _ended(decision, event)
+    return decision
+
+
+_ENDS: Final = frozenset({"task_ended", "run_failed"})
+
+
+def _ended(decision: Decision, event: MovedOn) -> Decision:
+    """The thread's end, unless a question newer than it is known, or another end."""
+    thread = decision.thread
+    runs = thread.runs
+    if not runs or any(run.ended or not is_after(event.at, event.generation, run) for run in runs):
+        return decision
+    last, effects = runs[-1], decision.effects
+    if last.outcome == "resumed" and event.reason == "run_failed":
+        effects = (*effects, Counted("resume_failed", event.thread.source))
+    return Decision(put(thread, last, with_end(last)), effects)
+
+
+def _moved_on(thread: Thread, event: MovedOn, now: Millis) -> Decision:
     resumed = _resumed_by(thread, event)
     if resumed is not None:
         return _confirmed(thread, resumed)

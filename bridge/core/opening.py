@@ -6,7 +6,9 @@ Early answers that waited for it are judged in the same decision.
 from __future__ import annotations
 
 from bridge.core import answers, closing, expiry, sizes
+from bridge.core.closing import Closed
 from bridge.core.model import (
+    Counted,
     DeadLetter,
     Decision,
     Effect,
@@ -22,7 +24,7 @@ from bridge.core.model import (
 )
 from bridge.core.moving import is_after
 from bridge.core.rules import Rules
-from bridge.core.runs import approval_id, publish_all, put, with_confirmation, without
+from bridge.core.runs import approval_id, publish_all, put, with_confirmation, with_end, without
 
 
 def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -> Decision:
@@ -37,8 +39,12 @@ def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -
     too_large = _too_large(run, rules)
     if too_large is not None:
         return _refused(thread, "limit", too_large)
+    if any(other.ended for other in thread.runs):
+        closed = closing.close_unpublished(with_end(run), "withdrawn", "task_ended", now)
+        return _late(thread, closed, now, rules)
     if any(not is_after(run.at, run.generation, other) for other in thread.runs):
-        return _late(thread, run, now, rules)
+        closed = closing.close_unpublished(run, "superseded", "superseded", now)
+        return _late(thread, closed, now, rules)
     thread, effects = _supersede(thread, now)
     thread = Thread((*thread.runs, run), thread.parked, thread.carry)
     return _with_early_answers(thread, run, (*effects, *publish_all(run)), now, rules)
@@ -49,6 +55,9 @@ def _again(thread: Thread, run: Run, event: Interrupted) -> Decision:
     # A producer's clock may be ahead of the close; only a later record than the first is reuse.
     # What has an instant of its own keeps it when it is told of again, as some A2A agents do.
     written = event.origin.timestamp
+    is_told_again = event.repeats and event.digest == run.digest
+    if run.closed_at is not None and is_told_again and written > run.closed_at:
+        return Decision(thread, (Counted("repeats", event.thread.source),))
     is_later = event.at > run.at and written > run.origin.timestamp
     if run.closed_at is not None and is_later and written > run.closed_at:
         return _refused(thread, "run_reused", "the run was closed before this event was written")
@@ -141,10 +150,9 @@ def _supersede(thread: Thread, now: Millis) -> tuple[Thread, tuple[Effect, ...]]
     return thread, effects
 
 
-def _late(thread: Thread, run: Run, now: Millis, rules: Rules) -> Decision:
-    """A run older than the newest seen is published once, closed, so that nobody waits for it."""
-    closed = closing.close_unpublished(run, now)
-    carry = without(thread.carry, run.run_id)
+def _late(thread: Thread, closed: Closed, now: Millis, rules: Rules) -> Decision:
+    """A run older than the newest seen, or of a thread at its end: nobody waits for it."""
+    carry = without(thread.carry, closed.run.run_id)
     thread = Thread((*thread.runs, closed.run), thread.parked, carry)
     return _with_early_answers(thread, closed.run, closed.effects, now, rules)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from bridge.core.ids import make_id
 from bridge.core.lifecycle import MOVES, Move
 from bridge.core.model import (
@@ -67,6 +69,11 @@ def with_confirmation(run: Run) -> Run:
     return _copy(run, run.items, run.outcome, run.closed_at, True)
 
 
+def with_end(run: Run) -> Run:
+    """The run as one of a thread that has come to its end."""
+    return replace(run, ended=True)
+
+
 def _copy(
     run: Run,
     items: Sequence[Item],
@@ -89,6 +96,7 @@ def _copy(
         outcome,
         closed_at,
         confirmed,
+        run.ended,
     )
 
 

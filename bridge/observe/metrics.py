@@ -28,6 +28,8 @@ _RESTORE_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
 _COUNTERS = (
     ("answers", "verdict", "Answers and operations judged"),
     ("runs_closed", "outcome", "Runs closed"),
+    ("resume_failed", "source", "Resumed runs whose task failed or was rejected afterwards"),
+    ("repeats", "source", "Closed questions that were told once more, and read past"),
     ("expired", "source", "Questions abandoned because nobody answered in time"),
     ("dead_letters", "reason", "Records put aside"),
     ("lenient", "kind", "Deviations from a protocol that were read all the same"),

@@ -49,6 +49,7 @@ class Interrupted(Struct, frozen=True, gc=False):
     origin: Origin
     generation: int = 0
     native: JsonText | None = None  # run-level context for the body (endpoint, ids)
+    repeats: bool = False  # a state that is told as long as it lasts, and no event of its own
 
 
 class MovedOn(Struct, frozen=True, gc=False):

@@ -71,6 +71,7 @@ class Run(Struct, frozen=True, gc=False, array_like=True):
     outcome: RunOutcome | None = None  # None while open
     closed_at: Millis | None = None
     confirmed: bool = False  # somebody saw our resume run start
+    ended: bool = False  # its thread came to an end afterwards, and opens nothing any more
 
     @property
     def is_open(self) -> bool:

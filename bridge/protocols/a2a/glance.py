@@ -20,13 +20,13 @@ from bridge.protocols.interface import Reading, Record
 
 NOTHING: Final = Reading()
 
-# There is no reason of its own for a rejected or cancelled task.
+# There is no reason of its own for a cancelled task; one that is rejected late has failed, too.
 REASONS: Final[dict[State, ClosedReason]] = {
     "SUBMITTED": "moved_on",
     "WORKING": "moved_on",
     "COMPLETED": "task_ended",
     "CANCELED": "task_ended",
-    "REJECTED": "task_ended",
+    "REJECTED": "run_failed",
     "FAILED": "run_failed",
 }
 _MOVES: dict[str | int | None, ClosedReason] = {

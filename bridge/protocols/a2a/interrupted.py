@@ -125,6 +125,7 @@ def _interrupted(
         origin,
         generation,
         encode(asked),
+        repeats=True,
     )
 
 

@@ -225,6 +225,22 @@ def test_each_action_may_have_its_own_schema(
     assert verdicts(decision) == [verdict]
 
 
+def test_an_unusable_schema_of_the_question_frees_no_action_from_its_own() -> None:
+    """The flag is about `response_schema`; a response is still held to what its tool gives."""
+    asked = question(
+        "a",
+        actions=("restart", "respond"),
+        response_schema=b'{"type":"no"}',
+        action_schemas=(("respond", b'{"type":"integer"}'),),
+    )
+    thread = opened(asked, "b")
+    assert thread.runs[0].items[0].flags == ("schema_unusable",)
+    responds = [answer("a", action="respond", payload=payload) for payload in (b"true", b"7")]
+    assert verdicts(told(thread, responds)) == ["invalid_payload", "accepted"]
+    restarts = answer("a", action="restart", payload=b"true")
+    assert verdicts(told(thread, [restarts])) == ["accepted"]
+
+
 def test_an_action_must_be_one_of_those_offered() -> None:
     """Where a question offers none, an answer with one is meant for something else."""
     thread = opened(question("a", actions=("respond",)), "b")

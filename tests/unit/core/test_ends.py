@@ -199,6 +199,53 @@ def test_a_run_that_was_continued_elsewhere_is_withdrawn(
     assert decision.thread.runs[0].outcome == ("withdrawn" if closes else None)
 
 
+@pytest.mark.parametrize(
+    ("settings", "outcome"),
+    [
+        ({"reason": "task_ended"}, "withdrawn"),
+        ({"reason": "run_failed"}, "withdrawn"),
+        ({"reason": "moved_on"}, None),
+        ({"reason": "task_ended", "covers": ()}, None),  # it is about our request alone
+        ({"reason": "task_ended", "at": NOW - 1}, None),  # older than the last question
+    ],
+)
+@pytest.mark.parametrize("resumed", [True, False])
+def test_an_ended_thread_opens_nothing(
+    settings: dict[str, Any], outcome: str | None, resumed: bool
+) -> None:
+    """A run that comes after the end is published once, closed; so is the next one."""
+    thread = told(opened("a"), [answer("a")] if resumed else [moved_on()]).thread
+    later = [event("b", run=f"run-{n}", at=NOW + n) for n in (2, 3)]
+    thread = told(thread, [moved_on(**settings), *later[:1]], NOW + HOUR).thread
+    assert thread.runs[1].outcome == outcome
+    decision = decide(thread, later[1], NOW + HOUR, rules())
+    status = outcome or "pending"
+    assert published(decision)[-1] == ("b", status, 1)
+
+
+def test_the_end_is_known_as_long_as_a_run_of_its_thread() -> None:
+    """The run that it came to is forgotten first."""
+    short = rules(run_policy(closed_retention=DAY))
+    thread = told(opened("a"), [answer("a"), moved_on(reason="task_ended")]).thread
+    thread = decide(thread, event("b", run="run-2", at=NOW + HOUR), NOW + HOUR, short).thread
+    thread = replace(thread, runs=thread.runs[1:])
+    decision = decide(thread, event("c", run="run-3", at=NOW + DAY), NOW + DAY, short)
+    assert published(decision) == [("c", "withdrawn", 1)]
+
+
+@pytest.mark.parametrize(
+    ("reason", "counted"), [("run_failed", True), ("task_ended", False), ("moved_on", False)]
+)
+def test_a_resume_that_its_thread_did_not_survive_is_counted_once(
+    reason: Any, counted: bool
+) -> None:
+    """Nobody is asked anything any more, so only a metric can tell."""
+    thread = told(opened("a"), [answer("a"), moved_on(reason="moved_on")]).thread
+    ends = moved_on(reason=reason)
+    decision = told(thread, [ends, ends])
+    assert (decision.effects == (Counted("resume_failed", "support"),)) is counted
+
+
 def test_start_of_the_waiting_run_told_again_closes_nothing() -> None:
     """Ids recur: the resume that started this run may name the interrupts that it ended with."""
     thread = opened("a")

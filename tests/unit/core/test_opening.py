@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
 from bridge.core.decide import decide
-from bridge.core.model import Interrupted, Limits, Origin, Parked, SourcePolicy, Thread
+from bridge.core.model import Counted, Interrupted, Limits, Origin, Parked, SourcePolicy, Thread
 from tests.unit.core.builders import (
     DAY,
     HOUR,
@@ -69,6 +71,17 @@ def test_a_closed_run_told_of_again(own: int, reasons: list[str]) -> None:
     decision = decide(closed, again, NOW + HOUR, rules())
     assert decision.thread is closed
     assert letters(decision) == reasons
+
+
+@pytest.mark.parametrize(("other", "reasons"), [({}, []), ({"digest": b"other"}, ["run_conflict"])])
+def test_a_state_that_is_told_again_is_no_reuse(other: dict[str, Any], reasons: list[str]) -> None:
+    """A closed question of it is read past and counted; one with other content is not."""
+    closed = told(opened("a"), [answer("a")], NOW + 10).thread
+    again = replace(event("a"), origin=Origin("events", 0, 9, NOW + 11), repeats=True, **other)
+    decision = decide(closed, again, NOW + HOUR, rules())
+    assert decision.thread is closed
+    assert letters(decision) == reasons
+    assert (Counted("repeats", "support") in decision.effects) is not bool(reasons)
 
 
 @pytest.mark.parametrize(

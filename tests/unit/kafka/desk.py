@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -89,6 +90,7 @@ class Bench:
         self.ledger = Ledger()
         self.ledger.restored()
         self.log: dict[bytes, bytes | None] = {}
+        self.counts: Counter[tuple[str, str]] = Counter()
 
     def cycle(
         self, *records: Record, now: int = NOW, rerouted: bool = False, due: int | None = None
@@ -104,6 +106,7 @@ class Bench:
         writes = list(draft.writes())
         draft.fold(writes)
         self.log.update(writes)
+        self.counts.update(cycle.counts)
         return cycle.outgoing
 
     def restored(self) -> Bench:

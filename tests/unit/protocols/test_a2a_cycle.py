@@ -210,7 +210,7 @@ def test_an_expired_question_cancels_its_task() -> None:
         ("WORKING", "moved_on"),
         ("COMPLETED", "task_ended"),
         ("CANCELED", "task_ended"),
-        ("REJECTED", "task_ended"),
+        ("REJECTED", "run_failed"),
         ("FAILED", "run_failed"),
     ],
 )
@@ -231,6 +231,49 @@ def test_a_status_without_message_and_time_is_one_question_while_it_is_open() ->
     agents.tells(bare)
     (second,) = agents.pending()
     assert first["run_id"] != second["run_id"]
+
+
+def test_a_closed_question_told_again_is_read_past_and_counted() -> None:
+    """By each snapshot of the task, and by each page of tasks, until the agent goes on."""
+    agents = Agents()
+    question = status("INPUT_REQUIRED", text())
+    agents.tells(question)
+    agents.answers(agents.pending()[0], "main")
+    told = {"id": "task-1", "status": question["statusUpdate"]["status"]}
+    agents.tells(question, {"task": told}, {"tasks": [told]})
+    assert (agents.letters(), agents.pending(), len(agents.commands())) == ([], [], 1)
+    assert agents.bench.counts["repeats", "agents"] == 3
+
+
+def test_a_closed_question_with_other_words_is_put_aside() -> None:
+    """It may be another question under the same id: nothing of it is lost in silence."""
+    agents = Agents()
+    agents.tells(status("INPUT_REQUIRED", text()))
+    agents.answers(agents.pending()[0], "main")
+    agents.tells(status("INPUT_REQUIRED", text("And now?")))
+    assert agents.letters() == ["run_conflict"]
+
+
+@pytest.mark.parametrize("state", ["COMPLETED", "CANCELED", "REJECTED", "FAILED"])
+def test_a_task_at_its_end_asks_nothing_any_more(state: str) -> None:
+    """A question that comes afterwards is published once, as withdrawn."""
+    agents = Agents()
+    late = status("INPUT_REQUIRED", text("And now?"), message_id="q2", at=LATER)
+    agents.tells(status("INPUT_REQUIRED", text()), status(state), late, late)
+    assert agents.pending() == []
+    assert agents.ended()[1] == ("q2", "withdrawn", "task_ended")
+    assert agents.letters() == []
+
+
+@pytest.mark.parametrize(("state", "failed"), [("FAILED", 1), ("REJECTED", 1), ("COMPLETED", 0)])
+def test_an_answer_that_its_task_did_not_survive_is_counted(state: str, failed: int) -> None:
+    """Once, and whether or not the task was seen at work in between."""
+    agents = Agents()
+    agents.tells(status("INPUT_REQUIRED", text()))
+    agents.answers(agents.pending()[0], "main")
+    end = status(state, at=LATER)
+    agents.tells(status("WORKING"), end, end)
+    assert agents.bench.counts["resume_failed", "agents"] == failed
 
 
 def test_a_page_reconciles_what_was_missed() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bridge.core.model import Carry, Limits, MovedOn
+from bridge.core.model import Carry, Interrupted, Limits, MovedOn
 from bridge.protocols.a2a.event import Event
 from bridge.protocols.a2a.glance import glance
 from bridge.protocols.a2a.options import Options
@@ -289,6 +289,7 @@ def test_a_question_takes_kept_items_with_it() -> None:
     assert isinstance(kept, Carry)
     assert kept.body is not None
     _, event, dropped = read(hybrid()).inputs
+    assert isinstance(event, Interrupted)
     assert isinstance(dropped, Carry)
     assert dropped.body is None
     assert event.thread == dropped.thread == kept.thread

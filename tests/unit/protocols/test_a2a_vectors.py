@@ -18,7 +18,7 @@ REASONS = {
     "WORKING": "moved_on",
     "COMPLETED": "task_ended",
     "CANCELED": "task_ended",
-    "REJECTED": "task_ended",
+    "REJECTED": "run_failed",
     "FAILED": "run_failed",
 }
 
