@@ -5,6 +5,8 @@ What its thread holds decides: the open run, and the items kept from an artifact
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from bridge.core.model import Interrupted, JsonText, Run
@@ -12,6 +14,8 @@ from bridge.protocols.a2a.asked import NO_WORDS, Asked, asked_of, item_of, quest
 from bridge.protocols.a2a.carry import Kept, kept_in
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.slices import members_of
+
+_SAME_STATUS_MILLIS: Final = 1_000  # far above what one status was seen to differ by, below a turn
 
 
 def complete(event: Interrupted, run: Run | None, carry: JsonText | None) -> Interrupted:
@@ -48,11 +52,15 @@ def _is_new(kept: Kept, run: Run | None) -> bool:
 def _repeats(event: Interrupted, asked: Asked, run: Run) -> bool:
     """Whether a status without items is the one that is open already.
 
-    A snapshot of a task with items has them no more, and its timestamp may be another one.
+    A snapshot of a task with items has them no more, and its timestamp may be another one: that of
+    LangGraph's GetTask lies 0.9 ms before that of its SendMessage. A clearly older status is an
+    older question.
     """
     if asked.id_of == "message":
         return False
-    return asked.id_of == "record" or event.at == run.at or _has_items(run)
+    if asked.id_of == "record" or event.at == run.at:
+        return True
+    return _has_items(run) and event.at > run.at - _SAME_STATUS_MILLIS
 
 
 def _is_of_its_instant(event: Interrupted, asked: Asked, run: Run) -> bool:

@@ -245,6 +245,26 @@ def test_a_closed_question_told_again_is_read_past_and_counted() -> None:
     assert agents.bench.counts["repeats", "agents"] == 3
 
 
+def test_an_older_status_without_message_is_not_the_open_question_with_items() -> None:
+    """It comes late and is published once, as superseded; the open question stays as it is."""
+    agents = Agents()
+    agents.tells(status("INPUT_REQUIRED", strands(A), at=LATER))
+    agents.tells(status("INPUT_REQUIRED", at="2026-10-06T09:00:03Z"))
+    assert [view["interrupt_id"] for view in agents.pending()] == [A]
+    assert [(status_, reason) for _, status_, reason in agents.ended()] == [
+        ("superseded", "superseded")
+    ]
+
+
+def test_a_snapshot_a_moment_older_is_the_open_question_with_items() -> None:
+    """LangGraph's GetTask stamps a status a little earlier than its SendMessage."""
+    agents = Agents()
+    agents.tells(status("INPUT_REQUIRED", strands(A), at="2026-10-06T09:00:05.001Z"))
+    agents.tells(status("INPUT_REQUIRED", at="2026-10-06T09:00:05.000Z"))
+    assert [view["interrupt_id"] for view in agents.pending()] == [A]
+    assert agents.ended() == []
+
+
 def test_a_closed_question_with_other_words_is_put_aside() -> None:
     """It may be another question under the same id: nothing of it is lost in silence."""
     agents = Agents()
