@@ -25,21 +25,19 @@ from tests.unit.protocols.a2a_events import (
     strands,
     text,
 )
+from tests.unit.protocols.mutation import anything, damaged, mutated
 from tests.unit.protocols.test_a2a_build import closed
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4)
-WORDS = st.sampled_from(
-    ["TASK_STATE_INPUT_REQUIRED", "input-required", "TASK_STATE_WORKING", "task", "Interrupt", "t"]
-)
+WORDS = [
+    "TASK_STATE_INPUT_REQUIRED",
+    "input-required",
+    "TASK_STATE_WORKING",
+    "task",
+    "Interrupt",
+    "t",
+]
 NAMES = ["id", "kind", "task", "statusUpdate", "status", "state", "parts", "data", "metadata"]
-JSON = st.recursive(
-    SCALARS | WORDS,
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
+PARTS = anything(NAMES, WORDS)
 QUESTION = status("INPUT_REQUIRED", text(), adk_call("c"), metadata={"x": 1}, generation="3")
 SEEDS = (
     QUESTION,
@@ -52,30 +50,6 @@ SEEDS = (
     {"jsonrpc": "2.0", "id": "x", "error": {"code": -32004, "message": "m"}},
 )
 RECORD_KEYS = st.sampled_from([None, b"", b"task-1", b"\xff"])
-
-
-def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    pairs: Any = ()
-    if isinstance(value, dict | list):
-        pairs = value.items() if isinstance(value, dict) else enumerate(value)
-    return [path, *(place for key, item in pairs for place in _places(item, (*path, key)))]
-
-
-def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = _with(copy[path[0]], path[1:], new)
-    return copy
-
-
-@st.composite
-def mutated_events(draw: st.DrawFn) -> Any:
-    """A real event with one to three of its parts replaced by anything."""
-    event: Any = draw(st.sampled_from(SEEDS))
-    for _ in range(draw(st.integers(1, 3))):
-        event = _with(event, draw(st.sampled_from(_places(event))), draw(JSON))
-    return event
 
 
 def _answered(reading: Reading) -> None:
@@ -91,7 +65,7 @@ def _answered(reading: Reading) -> None:
             assert len(set(ids)) == len(ids) > 0
 
 
-@given(mutated_events(), RECORD_KEYS)
+@given(mutated(SEEDS, PARTS), RECORD_KEYS)
 @settings(max_examples=500, deadline=None)
 def test_no_event_makes_the_reader_raise(event: Any, key: bytes | None) -> None:
     """A refusal makes no input, and every question has an answer that can be built."""
@@ -104,16 +78,12 @@ def test_no_event_makes_the_reader_raise(event: Any, key: bytes | None) -> None:
 @settings(max_examples=400, deadline=None)
 def test_no_bytes_make_the_reader_raise(event: Any, data: st.DataObject) -> None:
     """Cut, overwritten and inserted bytes."""
-    value = bytearray(json.dumps(event).encode())
-    start = data.draw(st.integers(0, len(value)))
-    end = data.draw(st.integers(start, min(len(value), start + 8)))
-    value[start:end] = data.draw(st.binary(max_size=8))
-    reading = read(bytes(value))
+    reading = read(damaged(event, data))
     assert not (reading.refusal and reading.inputs)
     _answered(reading)
 
 
-@given(mutated_events())
+@given(mutated(SEEDS, PARTS))
 @settings(max_examples=400, deadline=None)
 def test_the_short_way_never_says_otherwise(event: Any) -> None:
     """What it says, the long way says too, or refuses for a member that the short one skips."""
@@ -126,7 +96,7 @@ def test_the_short_way_never_says_otherwise(event: Any) -> None:
         assert long.refusal.detail == "is of another type than A2A has there"
 
 
-@given(mutated_events(), mutated_events())
+@given(mutated(SEEDS, PARTS), mutated(SEEDS, PARTS))
 @settings(max_examples=300, deadline=None)
 def test_kept_items_and_a_status_always_make_questions(artifact: Any, event: Any) -> None:
     """Any carried body, with or without an open run."""

@@ -23,21 +23,9 @@ from tests.unit.protocols.agui_events import (
     only_interrupted,
     read,
 )
+from tests.unit.protocols.mutation import anything, damaged, mutated
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4)
-JSON = st.recursive(
-    SCALARS,
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["id", "type", "interrupts", "outcome", "metadata"])
-            | st.text(max_size=3),
-            inner,
-            max_size=3,
-        )
-    ),
-    max_leaves=6,
-)
+PARTS = anything(["id", "type", "interrupts", "outcome", "metadata"])
 SEEDS = (
     interrupted({**ASK, "metadata": {"a": [1]}, "responseSchema": {}}, {"id": "b", "reason": "x"}),
     finished({"type": "success", "pendingToolCallIds": ["c"]}, usage=[{"inputTokens": 1}]),
@@ -52,43 +40,7 @@ SEEDS = (
 )
 
 
-def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    return [path, *(place for key, item in inner for place in _places(item, (*path, key)))]
-
-
-def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = _with(copy[path[0]], path[1:], new)
-    return copy
-
-
-@st.composite
-def mutated_events(draw: st.DrawFn, seeds: tuple[Any, ...] = SEEDS) -> Any:
-    """A real event with one to three of its parts replaced by anything."""
-    event: Any = draw(st.sampled_from(seeds))
-    for _ in range(draw(st.integers(1, 3))):
-        event = _with(event, draw(st.sampled_from(_places(event))), draw(JSON))
-    return event
-
-
-def _damaged(event: Any, data: st.DataObject) -> bytes:
-    text = bytearray(json.dumps(event).encode())
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, min(len(text), start + 8)))
-    text[start:end] = data.draw(st.binary(max_size=8))
-    return bytes(text)
-
-
-@given(mutated_events(), st.sampled_from([None, b"", b"t-1", b"\xff"]))
+@given(mutated(SEEDS, PARTS), st.sampled_from([None, b"", b"t-1", b"\xff"]))
 @settings(max_examples=400, deadline=None)
 def test_no_event_makes_the_reader_raise(event: Any, key: bytes | None) -> None:
     """A refusal makes no input, and a question is only ever read from an interrupt outcome."""
@@ -103,7 +55,7 @@ def test_no_event_makes_the_reader_raise(event: Any, key: bytes | None) -> None:
 @settings(max_examples=400, deadline=None)
 def test_no_bytes_make_the_reader_raise(event: Any, data: st.DataObject) -> None:
     """Cut, overwritten and inserted bytes."""
-    reading = read(_damaged(event, data))
+    reading = read(damaged(event, data))
     assert not (reading.refusal and reading.inputs)
 
 
@@ -142,7 +94,7 @@ def _check_kept(value: bytes, key: bytes | None) -> None:
         assert kept == list(plain.inputs)
 
 
-@given(mutated_events(CONTEXT_SEEDS), st.sampled_from([None, b"", b"t-1", b"\xff"]))
+@given(mutated(CONTEXT_SEEDS, PARTS), st.sampled_from([None, b"", b"t-1", b"\xff"]))
 @settings(max_examples=400, deadline=None)
 def test_no_event_breaks_the_context(event: Any, key: bytes | None) -> None:
     """What events mean is the same as without; only contexts come on top."""
@@ -153,4 +105,4 @@ def test_no_event_breaks_the_context(event: Any, key: bytes | None) -> None:
 @settings(max_examples=400, deadline=None)
 def test_no_bytes_break_the_context(event: Any, data: st.DataObject) -> None:
     """Cut, overwritten and inserted bytes."""
-    _check_kept(_damaged(event, data), b"t-1")
+    _check_kept(damaged(event, data), b"t-1")

@@ -20,19 +20,19 @@ from tests.unit.protocols.genkit_turns import (
     request,
     snapshot,
 )
+from tests.unit.protocols.mutation import anything, damaged, mutated
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4)
-NAMES = st.sampled_from(
-    ["finishReason", "status", "message", "state", "toolRequest", "metadata", "interrupt", "ref"]
-)
-JSON = st.recursive(
-    SCALARS | st.sampled_from(["interrupted", "completed", "model"]),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(NAMES | st.text(max_size=3), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
+NAMES = [
+    "finishReason",
+    "status",
+    "message",
+    "state",
+    "toolRequest",
+    "metadata",
+    "interrupt",
+    "ref",
+]
+PARTS = anything(NAMES, ["interrupted", "completed", "model"])
 SEEDS = (
     output(request(), request("ask", None, {"reason": "x"}), {"text": "and"}),
     snapshot(held(interruptedBy="genkit-middleware/toolApproval"), parentId="p-0"),
@@ -62,35 +62,9 @@ GENKITS = (
 )
 
 
-def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    return [path, *(place for key, item in inner for place in _places(item, (*path, key)))]
-
-
-def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = _with(copy[path[0]], path[1:], new)
-    return copy
-
-
-@st.composite
-def mutated_records(draw: st.DrawFn) -> Any:
-    """A real record with one to three of its parts replaced by anything."""
-    record: Any = draw(st.sampled_from(SEEDS))
-    for _ in range(draw(st.integers(1, 3))):
-        record = _with(record, draw(st.sampled_from(_places(record))), draw(JSON))
-    return record
-
-
-@given(mutated_records(), st.sampled_from(GENKITS), st.sampled_from([None, b"", b"t-1", b"\xff"]))
+@given(
+    mutated(SEEDS, PARTS), st.sampled_from(GENKITS), st.sampled_from([None, b"", b"t-1", b"\xff"])
+)
 @settings(max_examples=600, deadline=None)
 def test_no_record_makes_the_reader_raise(record: Any, genkit: Any, key: bytes | None) -> None:
     """A refusal makes no input, and only an interrupted turn asks. What asks can be answered."""
@@ -108,7 +82,7 @@ def test_no_record_makes_the_reader_raise(record: Any, genkit: Any, key: bytes |
     assert turn["finishReason"] == "interrupted"
 
 
-@given(mutated_records(), st.sampled_from(GENKITS))
+@given(mutated(SEEDS, PARTS), st.sampled_from(GENKITS))
 @settings(max_examples=300, deadline=None)
 def test_whatever_asks_ends_in_one_command_or_a_reason(record: Any, genkit: Any) -> None:
     """However odd the turn, its resume can be built."""
@@ -129,9 +103,5 @@ def test_whatever_asks_ends_in_one_command_or_a_reason(record: Any, genkit: Any)
 @settings(max_examples=500, deadline=None)
 def test_no_bytes_make_the_reader_raise(record: Any, data: st.DataObject) -> None:
     """Cut, overwritten and inserted bytes."""
-    text = bytearray(json.dumps(record).encode())
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, min(len(text), start + 8)))
-    text[start:end] = data.draw(st.binary(max_size=8))
-    reading = read(bytes(text))
+    reading = read(damaged(record, data))
     assert not (reading.refusal and reading.inputs)
