@@ -117,6 +117,14 @@ def _number(value: Any) -> Decimal | None:
     return number if number.is_finite() else None
 
 
+def spelling(name: str) -> str:
+    """The name's letters and digits alone, in one case: equal for a name written in two ways."""
+    return _SEPARATORS.sub("", name).casefold()
+
+
+_SEPARATORS: Final = re.compile(r"[\W_]")
+
+
 @lru_cache(maxsize=256)  # names come from the protocols' code, never from a record
 def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda match: f"_{match[0].lower()}", name)

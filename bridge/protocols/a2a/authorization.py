@@ -16,6 +16,7 @@ from bridge.protocols import slices
 from bridge.protocols.a2a.asked import NO_WORDS, AskedItem, encode
 from bridge.protocols.a2a.credentials import text_without
 from bridge.protocols.a2a.items import Item, Message
+from bridge.protocols.fields import spelling
 
 _URL = re.compile(r"https?://[^\s<>\"'`\])}]+")
 # The nearest to what somebody has to open first. An `authorizationUrl` is mostly the endpoint of an
@@ -67,9 +68,5 @@ def _named(value: Any) -> Iterator[tuple[int, str]]:
     for name, member in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(member, dict | list):
             yield from _named(member)
-        elif isinstance(member, str) and (rank := _RANK.get(_plain(name))) is not None:
+        elif isinstance(member, str) and (rank := _RANK.get(spelling(str(name)))) is not None:
             yield rank, member
-
-
-def _plain(name: str | int) -> str:
-    return re.sub(r"[\W_]", "", str(name)).casefold()

@@ -12,6 +12,7 @@ import msgspec
 
 from bridge.core.model import JsonText
 from bridge.protocols import slices
+from bridge.protocols.fields import spelling
 
 WITHHELD: Final = "[withheld]"
 
@@ -25,7 +26,6 @@ _NAMES = re.compile(
 )
 # What may hold several of them under names of its own.
 _HOLDERS = re.compile(r"(?:tokens?|secrets?|passwords?|credentials?|keys)$")
-_SEPARATORS = re.compile(r"[\W_]")
 
 # Every alternative has to give up on a text in linear time: agents write these texts.
 _LOOKS = re.compile(
@@ -100,7 +100,7 @@ def json_without(value: JsonText, strictly: bool = False, named: bool = False) -
 
 
 def _is_credential(name: str, member: JsonText, strictly: bool) -> bool:
-    plain = _SEPARATORS.sub("", name).casefold()
+    plain = spelling(name)
     holds = strictly and _HOLDERS.search(plain) is not None
     # An OAuth flow is called authorizationCode: only what holds credentials is withheld whole.
     if member.startswith(b"{"):

@@ -5,7 +5,6 @@ Nothing is inferred from the order of records, and nothing is remembered between
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
 from bridge.core.json_text import JsonError
@@ -13,7 +12,7 @@ from bridge.core.model import Limits, MovedOn, RunFailed
 from bridge.protocols.ag_ui.event import OTHER_TYPES, Event, Peek, peek
 from bridge.protocols.ag_ui.finished import run_finished
 from bridge.protocols.event import unfit
-from bridge.protocols.fields import Fields, Unreadable
+from bridge.protocols.fields import Fields, Unreadable, spelling
 from bridge.protocols.interface import Reading, Record
 
 _NOTHING = Reading()
@@ -43,7 +42,7 @@ def read_known(peeked: Peek, event: Event) -> Reading:
     if peeked.type == "CUSTOM":
         if bytes(peeked.name) == b'"on_interrupt"':
             event.seen.add("custom_on_interrupt")
-    elif re.sub(r"[\W_]", "", peeked.type).casefold() == "runfinished":
+    elif spelling(peeked.type) == "runfinished":
         # A misspelt end of a run could hide an interrupt: it is never taken for something else.
         raise Unreadable("malformed", "/type", "spells RUN_FINISHED in another way")
     else:

@@ -6,14 +6,13 @@ the paused turn, so parts alone never tell.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from bridge.core.instants import parse_instant
 from bridge.core.json_text import JsonError
 from bridge.core.model import Limits, Millis, MovedOn
 from bridge.protocols.event import unfit
-from bridge.protocols.fields import Unreadable
+from bridge.protocols.fields import Unreadable, spelling
 from bridge.protocols.genkit.event import Event, Found, find_turn
 from bridge.protocols.genkit.options import Options
 from bridge.protocols.genkit.paused import paused
@@ -60,8 +59,7 @@ def _read_turn(found: Found, event: Event) -> Reading:
 def _check_spelling(found: Found) -> None:
     """Raises Unreadable for what might be a paused turn written in another way."""
     for name in ("finishReason", "finish_reason"):
-        spelt = re.sub(r"[\W_]", "", getattr(found.turn, name) or "").casefold()
-        if spelt.startswith("interrupt"):
+        if spelling(getattr(found.turn, name) or "").startswith("interrupt"):
             detail = "spells the finish reason interrupted in another way"
             raise Unreadable("unknown_outcome", f"{found.pointer}/{name}", detail)
 
