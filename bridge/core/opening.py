@@ -53,7 +53,7 @@ def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -
 def _again(thread: Thread, run: Run, event: Interrupted) -> Decision:
     """A run id that is remembered: the identical event again is the normal case of a retry."""
     # A producer's clock may be ahead of the close; only a later record than the first is reuse.
-    # What has an instant of its own keeps it when it is told of again, as some A2A agents do.
+    # What has an instant of its own keeps it when it is told of again, as some agents do.
     written = event.origin.timestamp
     is_told_again = event.repeats and event.digest == run.digest
     if run.closed_at is not None and is_told_again and written > run.closed_at:
