@@ -44,6 +44,7 @@ from bridge.core.rules import Rules
 from bridge.core.schema import SchemaCache
 from bridge.errors import BridgeError
 from bridge.kafka.draft import Draft
+from bridge.kafka.topics import BROKER_MESSAGE_BYTES
 from bridge.protocols import build_native
 from bridge.protocols.interface import AgentProtocol
 from bridge.records.answers import BadAnswer, read_answer
@@ -168,12 +169,23 @@ class Cycle:
 
     def _take_event(self, record: Record, source: Source) -> None:
         reading = source.protocol.read(record, source.name, self._desk.limits)
+        inputs = reading.inputs
+        if reading.refusal is not None and not self._may_hop(record):
+            inputs = tuple(event for event in inputs if self._home(event) == self._desk.slot)
+        if inputs and not self._route(record, inputs, source.name):
+            return  # counted, or set aside, where it is applied
         if reading.refusal is not None:
             self._emit((DeadLetter(reading.refusal),), record, source.name)
-        elif reading.inputs and not self._route(record, reading.inputs, source.name):
-            return  # counted where it is applied
         for counted in reading.counts:
             self._count(counted)
+
+    def _may_hop(self, record: Record) -> bool:
+        """Whether `reroute` takes a record as it came, whatever the limit of its own topic is."""
+        fields = [record.key, record.value]
+        for name, value in record.headers:
+            fields += (name.encode(), value)
+        size = sum(len(field) for field in fields if field is not None)
+        return size <= max(self._desk.limits.record_bytes, BROKER_MESSAGE_BYTES)
 
     def _take_answer(self, record: Record) -> None:
         answer = read_answer(record, self._desk.limits, self._count)

@@ -21,7 +21,7 @@ class Reading(Struct, frozen=True, gc=False):
     """What a record means: inputs in order, or why it becomes none, and what was worth counting.
 
     No inputs and no refusal: the record was read past. Inputs may concern several threads; each
-    home applies those of its own.
+    home applies those of its own. Beside a refusal they only say what is no longer known.
     """
 
     inputs: tuple[Input, ...] = ()

@@ -63,17 +63,29 @@ _SNAPSHOT = msgspec.json.Decoder(_Snapshot)
 def read(record: Record, source: str, limits: Limits) -> Reading:
     """What one event means. Strict JSON is asked of events that become inputs or a context."""
     value = record.value or b""
+    event = Event(value, record, source, limits)
     refusal = unfit(value, limits)
     if refusal is not None:
-        return Reading(refusal=refusal)
-    event = Event(value, record, source, limits)
+        return _forgetting(event, Reading(refusal=refusal))
     try:
         peeked = _peek(event)
         if peeked.type in _TELLING_NOTHING:
             return _NOTHING
         return _read(event, peeked, None) if peeked.type else _unwrapped(event, peeked)
     except (JsonError, Unreadable) as error:
-        return event.refused(error)
+        return _forgetting(event, event.refused(error))
+
+
+def _forgetting(event: Event, refused: Reading) -> Reading:
+    """A refused record may have been a snapshot: what it would have replaced is outdated.
+
+    The key names whose; one that lies makes a command say that it lacks its context, no more.
+    """
+    thread_id = event.key_text()
+    if not thread_id:
+        return refused
+    drop = Carry(event.thread(thread_id), None, event.record.origin, None)
+    return Reading((drop,), refused.refusal, refused.counts)
 
 
 def _peek(event: Event) -> _Peek:

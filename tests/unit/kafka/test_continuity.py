@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.core.ids import make_id
+from bridge.core.ids import home_slot, make_id
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
@@ -29,9 +29,9 @@ EMPTY: dict[str, Any] = {
 }
 
 
-def bench(**limits: int) -> Bench:
+def bench(slot: int = 0, slots: int = 1, **limits: int) -> Bench:
     source = Source("agents", configured("ag-ui", {}, continuity=True), SourcePolicy())
-    return Bench(Desk(0, 1, {EVENTS: source}, TOPICS, Limits(**limits), SchemaCache(16)))
+    return Bench(Desk(slot, slots, {EVENTS: source}, TOPICS, Limits(**limits), SchemaCache(16)))
 
 
 def told(value: bytes | dict[str, Any], key: bytes | None = b"t-1") -> Record:
@@ -106,6 +106,39 @@ def test_a_snapshot_of_nobody_is_counted_and_unused() -> None:
     cycle = Cycle(one.desk, Draft(one.ledger), NOW)
     cycle.take(SNAPSHOT)
     assert cycle.counts == {("unattributable", "agents"): 1}
+
+
+REFUSED = [
+    pytest.param(b'{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m-2"', "not_json", id="cut"),
+    pytest.param(b"\xff\xfe" + (SNAPSHOT.value or b""), "not_json", id="utf-16"),
+    pytest.param(b'{"type":"MESSAGES_SNAPSHOT","messages":["%s"]}' % (b"m" * 5_000), "too_large"),
+]
+
+
+@pytest.mark.parametrize(("value", "reason"), REFUSED)
+def test_a_refused_record_leaves_no_outdated_context(value: bytes, reason: str) -> None:
+    """It may have been the snapshot that replaces the one before: no command goes back to that."""
+    one = bench(record_bytes=4_000)
+    out = one.cycle(started(messages=[{"id": "m-0"}]), SNAPSHOT, told(value), event())
+    (letter,) = [each for each in out if each.topic == "dead-letters"]
+    assert dict(letter.headers)["bridge-reason"] == reason.encode()
+    body = native(one.cycle(answer()))
+    assert (body["notes"], body["body"]["messages"]) == (["continuity_omitted"], [])
+
+
+def test_a_refused_record_goes_home_before_it_is_set_aside() -> None:
+    """One hop and one dead letter, at the home of the thread that its key names."""
+    home = home_slot("t-1", 2)
+    broken = told(b"{not json")
+    away, there = (bench(slot=slot, slots=2) for slot in (1 - home, home))
+    assert [each.topic for each in away.cycle(broken)] == ["reroute"]
+    assert [each.topic for each in there.cycle(broken, rerouted=True)] == ["dead-letters"]
+
+
+def test_a_refused_record_that_no_topic_need_take_is_set_aside_where_it_is() -> None:
+    """What is beyond the limits of the bridge's own topics never stops a slot."""
+    away = bench(slot=1 - home_slot("t-1", 2), slots=2)
+    assert [each.topic for each in away.cycle(told(b"m" * 1_100_000))] == ["dead-letters"]
 
 
 def test_a_context_that_is_too_large_leaves_the_question_alone() -> None:
