@@ -36,7 +36,8 @@ def complete(event: Interrupted, run: Run | None, carry: JsonText | None) -> Int
         return event
     if _repeats(event, asked, run):
         return replace(event, run_id=run.run_id, digest=run.digest)
-    if asked.id_of == "message" and item_of(run.items[0].question).shape == "adk":
+    is_later = asked.id_of == "message" and event.at >= run.at
+    if is_later and item_of(run.items[0].question).shape == "adk":
         # Its messages have no other items than function calls.
         return _asked_anew(event, run)
     return event

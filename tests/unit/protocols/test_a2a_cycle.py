@@ -126,6 +126,17 @@ def test_adk_asking_again_without_its_calls_still_asks_for_them() -> None:
     assert [part["data"]["id"] for part in parts] == ["c-1", "c-2"]
 
 
+def test_an_older_text_is_not_adk_asking_again() -> None:
+    """It comes late and is published as what it asked, superseded by the calls."""
+    agents = Agents()
+    agents.tells(status("INPUT_REQUIRED", adk_call("c1"), message_id="q2", at=LATER))
+    agents.tells(status("INPUT_REQUIRED", text("Which branch?")))
+    assert [view["interrupt_id"] for view in agents.pending()] == ["c1"]
+    assert agents.ended() == [("q1", "superseded", "superseded")]
+    (late,) = [view for view in agents.latest.values() if view["run_id"] == "q1"]
+    assert (late["interrupt_id"], late["message"]) == ("q1", "Which branch?")
+
+
 def test_one_cancelled_item_gives_up_the_task_when_all_are_settled() -> None:
     """The answer of the other goes nowhere, and says so."""
     agents = Agents()
