@@ -50,7 +50,7 @@ from bridge.protocols.interface import AgentProtocol
 from bridge.records.answers import BadAnswer, read_answer
 from bridge.records.approval import approval_record, forget_records
 from bridge.records.command import command_record
-from bridge.records.dead_letter import dead_letter
+from bridge.records.dead_letter import dead_letter, record_size
 from bridge.records.headers import trace_context
 from bridge.records.operations import read_operation
 from bridge.records.outgoing import Outgoing
@@ -181,11 +181,7 @@ class Cycle:
 
     def _may_hop(self, record: Record) -> bool:
         """Whether `reroute` takes a record as it came, whatever the limit of its own topic is."""
-        fields = [record.key, record.value]
-        for name, value in record.headers:
-            fields += (name.encode(), value)
-        size = sum(len(field) for field in fields if field is not None)
-        return size <= max(self._desk.limits.record_bytes, BROKER_MESSAGE_BYTES)
+        return record_size(record) <= max(self._desk.limits.record_bytes, BROKER_MESSAGE_BYTES)
 
     def _take_answer(self, record: Record) -> None:
         answer = read_answer(record, self._desk.limits, self._count)

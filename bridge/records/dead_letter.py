@@ -27,9 +27,14 @@ def dead_letter(record: Record, refusal: Refusal, source: str, limits: Limits) -
     """
     ours = (*origin_headers(record), *_why(refusal, source))
     room = limits.record_bytes - _PER_RECORD - _size(ours)
-    if _size(record.headers) + len(record.key or b"") + len(record.value or b"") <= room:
+    if record_size(record) <= room:
         return Outgoing("dead-letters", record.key, record.value, (*record.headers, *ours))
     return _cut(record, ours, limits.record_bytes - _PER_RECORD)
+
+
+def record_size(record: Record) -> int:
+    """Bytes of value, key and headers as they came, uncompressed; framing of headers is counted."""
+    return _size(record.headers) + len(record.key or b"") + len(record.value or b"")
 
 
 def _why(refusal: Refusal, source: str) -> tuple[Header, ...]:
