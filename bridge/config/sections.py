@@ -81,6 +81,7 @@ class Limits(Model):
     # The standard JSON decoder recurses in C; 200 levels are far from any stack's end.
     json_depth: Annotated[int, Field(strict=True, ge=4, le=200)] = _RULES.json_depth
     id_bytes: Count = _RULES.id_bytes
+    text_bytes: Annotated[int, Field(strict=True, ge=256)] = _RULES.text_bytes
     parked_answers: Count = _RULES.parked_answers
     parked_bytes: Count = _RULES.parked_bytes
     # Twice as much may stand in one record of the state: of a run that asks and of those under way.

@@ -266,16 +266,16 @@ def _judged(
     ):
         problems = (*problems, Problem("", "answer_id_reused"))
     return Judged(
-        verdict,
-        answer.origin,
-        answer.answer_id or str(answer.origin),
-        now,
-        case.approval_id,
-        case.run.thread,
-        case.run.run_id,
-        case.item.question.interrupt_id,
-        problems,
-        still_open,
+        verdict=verdict,
+        origin=answer.origin,
+        answer_id=answer.answer_id or str(answer.origin),
+        decided_at=now,
+        approval_id=case.approval_id,
+        thread=case.run.thread,
+        run_id=case.run.run_id,
+        interrupt_id=case.item.question.interrupt_id,
+        problems=(*problems, *answer.problems),
+        open=still_open,
     )
 
 
@@ -307,12 +307,13 @@ def early_id(answer: Answer) -> str | None:
 
 def _unjudged(answer: Answer, verdict: Verdict, now: Millis) -> Judged:
     return Judged(
-        verdict,
-        answer.origin,
-        answer.answer_id or str(answer.origin),
-        now,
-        answer.approval_id or early_id(answer),
-        answer.thread,
-        answer.run_id,
-        answer.interrupt_id,
+        verdict=verdict,
+        origin=answer.origin,
+        answer_id=answer.answer_id or str(answer.origin),
+        decided_at=now,
+        approval_id=answer.approval_id or early_id(answer),
+        thread=answer.thread,
+        run_id=answer.run_id,
+        interrupt_id=answer.interrupt_id,
+        problems=answer.problems,
     )

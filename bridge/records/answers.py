@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from bridge.core.model import Answer, AnswerStatus, Counted, JsonText, Limits
 from bridge.core.record import Record
-from bridge.records.instants import millis
+from bridge.records.instants import instant_or_problem
 from bridge.records.reading import (
     ANSWER_ID_MAX,
     BadAnswer,
@@ -18,7 +17,9 @@ from bridge.records.reading import (
     agreed_approval_id,
     bad,
     check_id,
+    check_texts,
     convert,
+    named,
     optional_text,
     read_object,
     thread_named,
@@ -28,7 +29,6 @@ from bridge.records.reading import (
 __all__ = ["BadAnswer", "WireAnswer", "read_answer"]
 
 _ABSENT = msgspec.Raw()
-_Instant = Annotated[datetime, msgspec.Meta(tz=True)]
 # It comes back in key, header and value of the verdict, which must fit where the answer did.
 _AnswerId = Annotated[str, msgspec.Meta(max_length=ANSWER_ID_MAX)]
 
@@ -47,9 +47,9 @@ class WireAnswer(msgspec.Struct):
     metadata: msgspec.Raw = _ABSENT
     answer_id: _AnswerId | None = None
     answered_by: str | None = None
-    answered_at: _Instant | None = None
+    answered_at: msgspec.Raw = _ABSENT  # anything: it decides nothing, so it refuses nothing
     comment: str | None = None
-    action: Literal["restart", "respond"] | None = None
+    action: Literal["restart", "respond", ""] | None = None
     revised_input: msgspec.Raw = _ABSENT
 
 
@@ -65,43 +65,43 @@ def read_answer(record: Record, limits: Limits, count: Count = uncounted) -> Ans
     read: dict[str, Any] = {}
     try:
         read = read_object(record, limits)
-        return _answer(record, convert(_decoder, record.value or b"", read), count)
+        wire = convert(_decoder, record.value or b"", read)
+        check_texts(wire, limits)
+        return _answer(record, wire, count)
     except Unusable as problem:
         return bad(record, problem.refusal, read)
 
 
 def _answer(record: Record, wire: WireAnswer, count: Count) -> Answer:
-    check_id(wire.approval_id)
-    thread = thread_named(
-        wire.source,
-        wire.scope,
-        wire.thread_id,
-        run_id=wire.run_id,
-        interrupt_id=wire.interrupt_id,
+    approval_id, run_id, interrupt_id = map(
+        named, (wire.approval_id, wire.run_id, wire.interrupt_id)
     )
-    approval_id = wire.approval_id
+    check_id(approval_id)
+    thread = thread_named(
+        wire.source, wire.scope, wire.thread_id, run_id=run_id, interrupt_id=interrupt_id
+    )
     if thread is not None:
-        approval_id = agreed_approval_id(
-            approval_id, thread, wire.run_id or "", wire.interrupt_id or ""
-        )
+        approval_id = agreed_approval_id(approval_id, thread, run_id or "", interrupt_id or "")
     if approval_id is None:
         raise Unusable("malformed", "needs approval_id or a full identity", "/approval_id")
     status: AnswerStatus = "resolved" if wire.status == "resolved" else "cancelled"
+    answered_at, problem = instant_or_problem(wire.answered_at, "/answered_at")
     return Answer(
         origin=record.origin,
         status=status,
         approval_id=approval_id,
         thread=thread,
-        run_id=wire.run_id,
-        interrupt_id=wire.interrupt_id,
+        run_id=run_id,
+        interrupt_id=interrupt_id,
         payload=_payload(status, wire.payload, count),
         metadata=optional_text(wire.metadata),
-        answer_id=wire.answer_id or None,
-        answered_by=wire.answered_by,
-        answered_at=None if wire.answered_at is None else millis(wire.answered_at),
-        comment=wire.comment,
-        action=wire.action,
+        answer_id=named(wire.answer_id),
+        answered_by=named(wire.answered_by),
+        answered_at=answered_at,
+        comment=named(wire.comment),
+        action=wire.action or None,
         revised_input=optional_text(wire.revised_input),
+        problems=() if problem is None else (problem,),
     )
 
 

@@ -14,7 +14,9 @@ from bridge.records.reading import (
     bad,
     check_id,
     check_same_thread,
+    check_texts,
     convert,
+    named,
     read_object,
     thread_named,
 )
@@ -41,24 +43,27 @@ def read_operation(record: Record, limits: Limits) -> Operation | BadAnswer:
     read: dict[str, Any] = {}
     try:
         read = read_object(record, limits)
-        return _operation(record, convert(_decoder, record.value or b"", read))
+        wire = convert(_decoder, record.value or b"", read)
+        check_texts(wire, limits)
+        return _operation(record, wire)
     except Unusable as problem:
         return bad(record, problem.refusal, read)
 
 
 def _operation(record: Record, wire: WireOperation) -> Operation:
-    check_id(wire.approval_id)
-    thread = thread_named(wire.source, wire.scope, wire.thread_id, run_id=wire.run_id)
-    if thread is None and wire.approval_id is None:
+    approval_id, run_id = named(wire.approval_id), named(wire.run_id)
+    check_id(approval_id)
+    thread = thread_named(wire.source, wire.scope, wire.thread_id, run_id=run_id)
+    if thread is None and approval_id is None:
         raise Unusable("malformed", "needs approval_id or a full identity", "/approval_id")
-    if thread is not None and wire.approval_id is not None:
-        check_same_thread(wire.approval_id, thread)
+    if thread is not None and approval_id is not None:
+        check_same_thread(approval_id, thread)
     return Operation(
         origin=record.origin,
         op=wire.op,
-        approval_id=wire.approval_id,
+        approval_id=approval_id,
         thread=thread,
-        run_id=wire.run_id,
-        reason=wire.reason,
-        by=wire.by,
+        run_id=run_id,
+        reason=named(wire.reason),
+        by=named(wire.by),
     )

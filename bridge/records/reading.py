@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -39,6 +39,7 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 _PATH = re.compile(r"- at `\$\.?(.*?)`$")
 _EXPECTED = re.compile(r"Expected `[^`]*`(?: of length <= \d+)?")
 _NAME_MAX = 200
+_IDENTITY = frozenset({"source", "scope", "thread_id", "run_id", "interrupt_id"})
 
 ANSWER_ID_MAX = 256
 """Characters of an answer id."""
@@ -112,7 +113,21 @@ def convert(decoder: msgspec.json.Decoder[_T], value: bytes, known: dict[str, An
     try:
         return decoder.decode(value)
     except msgspec.ValidationError as error:
-        raise _unfit(str(error)) from None
+        raise _unfit(str(error), decoder.type) from None
+
+
+def check_texts(wire: msgspec.Struct, limits: Limits) -> None:
+    """Raises Unusable for a text that is longer than one may be: they are kept and sent again."""
+    for name in wire.__struct_fields__:
+        text = getattr(wire, name)
+        most = limits.id_bytes if name in _IDENTITY else limits.text_bytes
+        if isinstance(text, str) and len(text.encode()) > most:
+            raise Unusable("too_large", f"longer than {most} bytes", f"/{name}")
+
+
+def named(text: str | None) -> str | None:
+    """A text, or None where it is empty: serializers write both for what is not there."""
+    return text or None
 
 
 def bad(record: Record, refusal: Refusal, read: dict[str, Any]) -> BadAnswer:
@@ -137,8 +152,12 @@ def is_id(value: object) -> bool:
 
 def check_id(approval_id: str | None) -> None:
     """Raises Unusable for an approval id that the bridge cannot have made."""
-    if approval_id is not None and not is_id(approval_id):
-        raise Unusable("malformed", "not an approval id (a lower-case UUID)", "/approval_id")
+    if approval_id is None or is_id(approval_id):
+        return
+    detail = "not an approval id (a lower-case UUID)"
+    if is_id(approval_id.lower()):
+        detail = "write the approval id as it was published, in lower case"
+    raise Unusable("malformed", detail, "/approval_id")
 
 
 def optional_text(raw: msgspec.Raw) -> JsonText | None:
@@ -152,13 +171,14 @@ def thread_named(
 ) -> ThreadKey | None:
     """The thread of an identity that is given in whole, None where none is given.
 
-    `rest` are its further parts; scope alone may be left out. Raises Unusable for half of one.
+    `rest` are its further parts; scope alone may be left out, and an empty part is left out.
+    Raises Unusable for half of one.
     """
     parts: dict[str, str | None] = {"source": source, "thread_id": thread_id, **rest}
-    missing = [name for name, part in parts.items() if part is None]
-    if source is not None and thread_id is not None and not missing:
+    missing = [name for name, part in parts.items() if not part]
+    if source and thread_id and not missing:
         return ThreadKey(source, scope or "", thread_id)
-    if scope is None and len(missing) == len(parts):
+    if not scope and len(missing) == len(parts):
         return None
     raise Unusable(
         "malformed", f"the identity is not complete: needs {', '.join(parts)}", f"/{missing[0]}"
@@ -192,19 +212,38 @@ def _contradiction() -> Unusable:
 def _refuse_unknown(fields: tuple[str, ...], read: dict[str, Any]) -> None:
     unknown = sorted(read.keys() - set(fields))
     if unknown:
-        raise Unusable("malformed", "unknown field", f"/{_pointer_token(unknown[0])}")
+        right = {_letters(field): field for field in fields}.get(_letters(unknown[0]))
+        detail = f"unknown field: write {right}" if right else "unknown field"
+        raise Unusable("malformed", detail, f"/{_pointer_token(unknown[0])}")
+
+
+def _letters(name: str) -> str:
+    """Equal for a name in camelCase, PascalCase, kebab-case and snake_case."""
+    return name.replace("_", "").replace("-", "").casefold()
 
 
 def _pointer_token(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")[:_NAME_MAX]
 
 
-def _unfit(message: str) -> Unusable:
+def _unfit(message: str, shape: Any) -> Unusable:
     """The decoder's message without what it quotes from the record."""
     path = _PATH.search(message)
     pointer = f"/{path[1].replace('.', '/')}" if path and path[1] else ""
     missing = re.search(r"missing required field `(\w+)`", message)
     if missing:
         return Unusable("malformed", "required field is missing", f"{pointer}/{missing[1]}")
+    words = _words(shape, pointer[1:])
+    if words:
+        return Unusable("malformed", f"must be {' or '.join(words)}, spelled so", pointer)
     expected = _EXPECTED.search(message)
     return Unusable("malformed", expected[0] if expected else "value is not allowed here", pointer)
+
+
+def _words(shape: Any, field: str) -> list[str]:
+    """What a field of a closed set may be; empty for any other field."""
+    hint = get_type_hints(shape).get(field)
+    literals = [hint, *get_args(hint)]
+    return [
+        word for one in literals if get_origin(one) is Literal for word in get_args(one) if word
+    ]

@@ -13,7 +13,6 @@ from bridge.core.model.effects import (
     Forget,
     Judged,
     Native,
-    Problem,
     Publish,
     Resume,
 )
@@ -50,6 +49,7 @@ from bridge.core.model.words import (
     Kind,
     Millis,
     Origin,
+    Problem,
     Reason,
     RunOutcome,
     Status,

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from bridge.core.model.inputs import Refusal
 from bridge.core.model.state import Run, Thread
-from bridge.core.model.words import JsonText, Millis, Origin, ThreadKey, Verdict
+from bridge.core.model.words import JsonText, Millis, Origin, Problem, ThreadKey, Verdict
 
 
 class Publish(Struct, frozen=True, gc=False):
@@ -23,11 +23,6 @@ class Forget(Struct, frozen=True, gc=False):
     """Tombstone every approval of a run that is no longer remembered."""
 
     run: Run
-
-
-class Problem(Struct, frozen=True, gc=False):
-    path: str  # JSON Pointer into the payload
-    message: str
 
 
 class Judged(Struct, frozen=True, gc=False):

@@ -13,6 +13,7 @@ from bridge.core.model.words import (
     Kind,
     Millis,
     Origin,
+    Problem,
     Reason,
     ThreadKey,
 )
@@ -108,6 +109,7 @@ class Answer(Struct, frozen=True, gc=False, array_like=True):
     comment: str | None = None
     action: Literal["restart", "respond"] | None = None
     revised_input: JsonText | None = None
+    problems: tuple[Problem, ...] = ()  # what was left out of it; its verdict tells them
 
 
 class Operation(Struct, frozen=True, gc=False):

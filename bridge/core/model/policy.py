@@ -22,6 +22,7 @@ class Limits(Struct, frozen=True, gc=False):
     record_bytes: int = 1_000_000
     json_depth: int = 64
     id_bytes: int = 4_096  # each id of a run: every approval repeats thread and run
+    text_bytes: int = 4_096  # each text of an answer or operation: comment, names, reasons
     parked_answers: int = 10_000  # per slot
     parked_bytes: int = 67_108_864  # per slot
     carry_bytes: int = 262_144

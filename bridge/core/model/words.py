@@ -86,3 +86,10 @@ class ThreadKey(Struct, frozen=True, gc=False, array_like=True):
     source: str
     scope: str
     thread_id: str
+
+
+class Problem(Struct, frozen=True, gc=False, array_like=True):
+    """One thing that is wrong with an answer; `path` is a JSON Pointer, and no value is quoted."""
+
+    path: str
+    message: str

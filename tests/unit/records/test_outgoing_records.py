@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -26,7 +26,7 @@ from bridge.core.model import (
 from bridge.records.approval import approval_record, forget_records
 from bridge.records.command import command_record
 from bridge.records.headers import trace_context
-from bridge.records.instants import millis, rfc3339
+from bridge.records.instants import rfc3339
 from bridge.records.outgoing import Outgoing
 from bridge.records.verdict import verdict_record
 
@@ -172,14 +172,13 @@ def test_instants_are_the_nearest_text_of_themselves(instant: int) -> None:
     """One form for every instant, and nothing lost."""
     text = rfc3339(instant)
     assert len(text) == 24
-    assert millis(datetime.fromisoformat(text)) == instant
+    assert round(datetime.fromisoformat(text).timestamp() * 1_000) == instant
 
 
 def test_instants_beyond_dates_do_not_stop_a_slot() -> None:
     """A producer may stamp any 64-bit number."""
     assert rfc3339(-(2**63)) == "0001-01-01T00:00:00.000Z"
     assert rfc3339(2**63 - 1) == "9999-12-31T23:59:59.999Z"
-    assert millis(datetime(1970, 1, 1, 0, 0, 0, 1_999, tzinfo=UTC)) == 1
 
 
 PARENT = b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
