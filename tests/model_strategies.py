@@ -80,6 +80,7 @@ questions = st.builds(
     authorize_at=optional(texts),
     flags=words(),
     native=optional(json_texts),
+    subagent_run_id=optional(texts),
 )
 
 

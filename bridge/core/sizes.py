@@ -77,6 +77,7 @@ def _question_bytes(question: Question) -> int:
         question.tool_call_id,
         question.expires_at_raw,
         question.authorize_at,
+        question.subagent_run_id,
     ):
         if text is not None:
             size += _utf8(text)

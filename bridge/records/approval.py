@@ -43,6 +43,7 @@ class WireApproval(msgspec.Struct, omit_defaults=True):
     reason: str | None = None
     message: str | None = None
     tool_call_id: str | None = None
+    subagent_run_id: str | None = None
     response_schema: Raw | None = None
     metadata: Raw | None = None
     expires_at: str | None = None
@@ -118,6 +119,7 @@ def _approval(run: Run, index: int, item: Item, approval_id: str) -> WireApprova
         reason=question.reason,
         message=question.message,
         tool_call_id=question.tool_call_id,
+        subagent_run_id=question.subagent_run_id,
         response_schema=optional_raw(question.response_schema),
         metadata=optional_raw(question.metadata),
         expires_at=optional_rfc3339(item.expires_at),

@@ -172,7 +172,7 @@ class Run:
         """What an approval has of its interrupt."""
         asked = self.interrupts[index]
         names = {"expiresAt": "expires_at_raw", "responseSchema": "response_schema"}
-        names |= {"toolCallId": "tool_call_id"}
+        names |= {"toolCallId": "tool_call_id", "subagentRunId": "subagent_run_id"}
         names |= {name: name for name in ("reason", "message", "metadata")}
         shown = {ours: asked[theirs] for theirs, ours in names.items() if theirs in asked}
         return shown | ({"expires_at": asked["expiresAt"]} if "expiresAt" in asked else {})

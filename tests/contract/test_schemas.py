@@ -168,6 +168,7 @@ FULL_ITEM = Item(
         expires_at_raw="soon",
         actions=("restart",),
         authorize_at="https://example.org",
+        subagent_run_id="s",
     ),
     status="answered",
     revision=2,

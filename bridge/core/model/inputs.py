@@ -36,6 +36,7 @@ class Question(Struct, frozen=True, gc=False, array_like=True):
     native: JsonText | None = None  # what the protocol needs back to build its body
     revisable: bool = False  # an answer may revise the input it approves
     action_schemas: tuple[tuple[str, JsonText], ...] = ()  # where an action has one of its own
+    subagent_run_id: str | None = None  # which of the agents at work in the run asks
 
 
 class Interrupted(Struct, frozen=True, gc=False):

@@ -25,6 +25,7 @@ _COPIED = {
     "reason": "reason",
     "message": "message",
     "toolCallId": "tool_call_id",
+    "subagentRunId": "subagent_run_id",
     "expiresAt": "expires_at_raw",
     "responseSchema": "response_schema",
     "metadata": "metadata",

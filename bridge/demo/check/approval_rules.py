@@ -21,7 +21,7 @@ _CONSTANT = (
     *("approval_id", "kind", "protocol", "source", "scope", "thread_id", "run_id"),
     *("interrupt_id", "index", "total", "origin", "published_at", "expires_at", "actions"),
     *("reason", "message", "tool_call_id", "expires_at_raw", "response_schema", "metadata"),
-    "authorize_at",
+    *("authorize_at", "subagent_run_id"),
 )
 _WITHHELD = "[withheld]"
 # Only an answered question can still change, by its own deadline.

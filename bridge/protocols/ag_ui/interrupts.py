@@ -125,6 +125,7 @@ def _question(interrupt: Interrupt) -> Question:
         response_schema=_text(interrupt.responseSchema),
         metadata=_text(interrupt.metadata),
         expires_at_raw=_given(interrupt.expiresAt),
+        subagent_run_id=_given(interrupt.subagentRunId),
     )
 
 

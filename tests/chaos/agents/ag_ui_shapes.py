@@ -89,6 +89,7 @@ def mastra(chance: random.Random, thread: str, run: str, number: int) -> Interru
         "reason": "mastra:tool_suspend",
         "message": "Choose seats",
         "toolCallId": f"call-{number}",
+        "subagentRunId": f"{run}/sub-{number}",
         "responseSchema": schema,
         "metadata": {
             "mastra": {"resumeSchema": json.dumps(schema), "suspendPayload": {"flight": "LH441"}}

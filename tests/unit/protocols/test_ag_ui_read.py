@@ -128,6 +128,7 @@ def test_the_short_way_reads_what_the_long_one_reads() -> None:
         "subagentRunId": "s",
     }
     plain = read(interrupted(full, {**ASK, "id": "b"}))
+    assert [q.subagent_run_id for q in only_interrupted(plain).questions] == ["s", None]
     for odd in (
         interrupted(full, {**ASK, "id": "b"}, new=1),
         interrupted({**full, "x": 1}, {**ASK, "id": "b"}),

@@ -68,6 +68,7 @@ def test_fields_of_questions_are_those_python_reads(case: dict[str, Any]) -> Non
         assert question.message == theirs.get("message")
         assert question.tool_call_id == theirs.get("toolCallId")
         assert question.expires_at_raw == theirs.get("expiresAt")
+        assert question.subagent_run_id == theirs.get("subagentRunId")
         assert _value(question.response_schema) == theirs.get("responseSchema")
         assert _value(question.metadata) == theirs.get("metadata")
 
