@@ -35,27 +35,40 @@ _GOES_ON = frozenset({"moved_on", "resumed_elsewhere"})
 
 
 def read(record: LogRecord, source: Source, max_depth: int) -> tuple[Reading, ...]:
-    """One reading; `source` has no settings that matter. Raises Unreadable for what is bad."""
+    """One reading; `source` says whose its events are. Raises Unreadable for what is bad."""
     value = record.value or b""
     loose = text.peek(value)
     if isinstance(loose, dict) and not _concerns(loose):
-        return (_failed(loose, record),)
+        return (_failed(loose, record, source),)
     event = text.read(value, max_depth)
     if not isinstance(event, dict):
         raise text.Unreadable("not an object")
     if event.get("type") == "RUN_STARTED":
-        return (_started(event),)
+        return (_started(event, record, source),)
     if event.get("type") != "RUN_FINISHED":
         raise text.Unreadable("misspelt type")
-    return (_finished(event),)
+    return (_finished(event, _agent(event, record, source) or ""),)
 
 
-def _failed(event: dict[str, Any], record: LogRecord) -> Reading:
+def _agent(event: dict[str, Any], record: LogRecord, source: Source) -> str | None:
+    """Whose event it is; empty: an agent without a name's, None: it should say it, and does not."""
+    fixed, pointer = source.options.get("agent"), source.options.get("agent_pointer")
+    named = fixed or (record.header("ag-ui-agent") or b"").decode(errors="replace")
+    if named or not pointer:
+        return str(named)
+    holder: Any = event
+    for step in pointer.removeprefix("/").split("/"):
+        holder = holder.get(step) if isinstance(holder, dict) else None
+    return holder if is_text(holder) and holder else None
+
+
+def _failed(event: dict[str, Any], record: LogRecord, source: Source) -> Reading:
     """A late error names its thread, or its record's key does; what it closes is policy."""
     thread = _member(event, "threadId") or (record.key or b"").decode(errors="replace")
-    if event.get("type") != "RUN_ERROR" or not isinstance(thread, str):
+    agent = _agent(event, record, source)
+    if event.get("type") != "RUN_ERROR" or not isinstance(thread, str) or agent is None:
         return Free()
-    return Went(thread, _FAILS, surely=False)
+    return Went(thread, _FAILS, agent, surely=False)
 
 
 def _concerns(event: dict[str, Any]) -> bool:
@@ -71,18 +84,18 @@ def _concerns(event: dict[str, Any]) -> bool:
     return folded == "runfinished"
 
 
-def _started(event: dict[str, Any]) -> Reading:
+def _started(event: dict[str, Any], record: LogRecord, source: Source) -> Reading:
     resume = event["input"].get("resume")
     entries = resume if isinstance(resume, list) else []
     ids = (_member(entry, "interruptId") for entry in entries if isinstance(entry, dict))
     thread = _member(event, "threadId")
-    resumes = tuple(filter(is_text, ids))
-    if not resumes or not is_text(thread):
+    resumes, agent = tuple(filter(is_text, ids)), _agent(event, record, source)
+    if not resumes or not is_text(thread) or agent is None:
         return Free()
-    return Went(thread, _GOES_ON, resumes=resumes)
+    return Went(thread, _GOES_ON, agent, resumes=resumes)
 
 
-def _finished(event: dict[str, Any]) -> Asked:
+def _finished(event: dict[str, Any], agent: str) -> Asked:
     thread, run = _member(event, "threadId"), _member(event, "runId")
     if not _plausible(event):
         raise text.Unreadable("malformed envelope")
@@ -91,7 +104,7 @@ def _finished(event: dict[str, Any]) -> Asked:
     items = list(_distinct([_members(item) for item in _listed(event["outcome"])]))
     if len({item["id"] for item in items}) != len(items):
         raise text.Unreadable("two interrupts with one id")
-    return Asked(thread, run, tuple(map(_question, items)), items)
+    return Asked(thread, run, tuple(map(_question, items)), items, agent)
 
 
 def _plausible(event: dict[str, Any]) -> bool:

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from bridge.core.model import Interrupted, JsonText, Limits, Native, Run
 from bridge.protocols.ag_ui import continuity
 from bridge.protocols.ag_ui.build import build
 from bridge.protocols.ag_ui.event import NAME
+from bridge.protocols.ag_ui.options import NO_OPTIONS, Options, read_options
 from bridge.protocols.ag_ui.read import read
 from bridge.protocols.interface import Reading, Record
 
@@ -26,16 +27,14 @@ class AgUi:
 
     name: ClassVar[str] = NAME
     continuity: bool = False
+    options: Options = NO_OPTIONS
 
     def configured(self, options: Mapping[str, object]) -> AgUi:
-        if options:
-            raise ValueError(f"ag-ui has no option {min(options)}")
-        return self
+        return replace(self, options=read_options(options))
 
     def read(self, record: Record, source: str, limits: Limits) -> Reading:
-        if self.continuity:
-            return continuity.read(record, source, limits)
-        return read(record, source, limits)
+        reader = continuity.read if self.continuity else read
+        return reader(record, source, limits, self.options)
 
     def complete(self, event: Interrupted, run: Run | None, carry: JsonText | None) -> Interrupted:
         return event  # a RUN_FINISHED event says all it has to say

@@ -25,6 +25,7 @@ from bridge.core.model import (
 )
 from bridge.protocols.ag_ui import context
 from bridge.protocols.ag_ui.event import OTHER_TYPES, Event, Peek, peek
+from bridge.protocols.ag_ui.options import Options
 from bridge.protocols.ag_ui.read import read_known
 from bridge.protocols.event import unfit
 from bridge.protocols.fields import Unreadable
@@ -60,10 +61,10 @@ _NAMES = msgspec.json.Decoder(_Names)
 _SNAPSHOT = msgspec.json.Decoder(_Snapshot)
 
 
-def read(record: Record, source: str, limits: Limits) -> Reading:
+def read(record: Record, source: str, limits: Limits, options: Options) -> Reading:
     """What one event means. Strict JSON is asked of events that become inputs or a context."""
     value = record.value or b""
-    event = Event(value, record, source, limits)
+    event = Event(value, record, source, limits, options)
     refusal = unfit(value, limits)
     if refusal is not None:
         return _forgetting(event, Reading(refusal=refusal))
@@ -154,6 +155,8 @@ def _with_context(
 def _changed(event: Event, change: Callable[[Event], JsonText]) -> Reading:
     """A change to the context of the run under way on the thread that the key names."""
     thread_id = event.key_text()
+    if event.lacks_agent():
+        return event.reading()
     if not thread_id:
         return event.unattributable()
     counts: tuple[Counted, ...] = ()

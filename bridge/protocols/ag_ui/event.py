@@ -11,7 +11,10 @@ from typing import Any, Final
 import msgspec
 
 from bridge.core.json_text import JsonError
-from bridge.core.model import ThreadKey
+from bridge.core.model import Counted, Limits, ThreadKey
+from bridge.core.record import Record
+from bridge.protocols.ag_ui.agent import agent_of
+from bridge.protocols.ag_ui.options import Options
 from bridge.protocols.event import RawEvent, loosely
 from bridge.protocols.fields import Fields, Unreadable
 
@@ -39,9 +42,17 @@ OTHER_TYPES: Final = frozenset(
 
 
 class Event(RawEvent):
-    """One event of AG-UI."""
+    """One event of AG-UI, as a source with these settings reads it."""
 
-    __slots__ = ()
+    __slots__ = ("_agent", "_unattributed", "options")
+
+    def __init__(
+        self, value: bytes, record: Record, source: str, limits: Limits, options: Options
+    ) -> None:
+        super().__init__(value, record, source, limits)
+        self.options = options
+        self._agent: str | None = None
+        self._unattributed = False
 
     def fields(self) -> Fields:
         """The members of the whole event, held to every rule of strict JSON."""
@@ -49,13 +60,33 @@ class Event(RawEvent):
 
     def inside(self, value: bytes, strict: Any) -> Event:
         """The event that this one has inside: its slice, and its value as it was read strictly."""
-        inner = Event(value, self.record, self.source, self.limits)
+        inner = Event(value, self.record, self.source, self.limits, self.options)
         inner.seen = self.seen
         inner._strict = strict
         return inner
 
+    def agent(self) -> str:
+        """The agent whose event it is; empty where nothing says it."""
+        if self._agent is None:
+            self._agent = agent_of(self.value, self.record, self.options, self.seen)
+        return self._agent
+
+    def lacks_agent(self) -> bool:
+        """Whether it does not say whose it is, in a source whose events do; counted where asked.
+
+        It may be of any agent of its thread: what would close or change something does nothing.
+        """
+        lacking = bool(self.options.agent_pointer) and not self.agent()
+        self._unattributed |= lacking
+        return lacking
+
+    def counts(self) -> tuple[Counted, ...]:
+        counts = super().counts()
+        return (*counts, Counted("unattributable", self.source)) if self._unattributed else counts
+
     def thread(self, thread_id: str) -> ThreadKey:
-        return ThreadKey(self.source, "", thread_id)
+        """The thread as this event's agent has it."""
+        return ThreadKey(self.source, self.agent(), thread_id)
 
 
 class Peek(msgspec.Struct):

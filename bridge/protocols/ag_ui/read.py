@@ -11,6 +11,7 @@ from bridge.core.json_text import JsonError
 from bridge.core.model import Limits, MovedOn, RunFailed
 from bridge.protocols.ag_ui.event import OTHER_TYPES, Event, Peek, peek
 from bridge.protocols.ag_ui.finished import run_finished
+from bridge.protocols.ag_ui.options import NO_OPTIONS, Options
 from bridge.protocols.event import unfit
 from bridge.protocols.fields import Fields, Unreadable, spelling
 from bridge.protocols.interface import Reading, Record
@@ -18,13 +19,13 @@ from bridge.protocols.interface import Reading, Record
 _NOTHING = Reading()
 
 
-def read(record: Record, source: str, limits: Limits) -> Reading:
+def read(record: Record, source: str, limits: Limits, options: Options = NO_OPTIONS) -> Reading:
     """What one event means. Strict JSON is asked only of events that become inputs."""
     value = record.value or b""
     refusal = unfit(value, limits)
     if refusal is not None:
         return Reading(refusal=refusal)
-    event = Event(value, record, source, limits)
+    event = Event(value, record, source, limits, options)
     try:
         peeked = peek(event)
         if peeked.type in OTHER_TYPES:
@@ -55,6 +56,7 @@ def _run_started(event: Event) -> Reading:
 
     `covers` is what its resume list names. Without a list it is empty, which closes nothing, since
     an open run has at least one open interrupt; the start of our own resume is still confirmed.
+    So is that of an agent whose name the event lacks, while it closes nothing.
     """
     fields = event.fields()
     thread_id, run_id = fields.required_text("threadId"), fields.required_text("runId")
@@ -64,16 +66,15 @@ def _run_started(event: Event) -> Reading:
     if given is not None:
         covers = _resumed_ids(Fields(given, pointer, event.seen), event.seen)
     origin = event.record.origin
-    return event.reading(
-        MovedOn(
-            event.thread(thread_id),
-            "resumed_elsewhere",
-            origin.timestamp,
-            origin,
-            by_run=run_id,
-            covers=covers,
-        )
+    moved_on = MovedOn(
+        event.thread(thread_id),
+        "resumed_elsewhere",
+        origin.timestamp,
+        origin,
+        by_run=run_id,
+        covers=() if event.lacks_agent() else covers,
     )
+    return event.reading(moved_on)
 
 
 def _resumed_ids(given: Fields, seen: set[str]) -> tuple[str, ...]:
@@ -95,6 +96,8 @@ def _run_error(event: Event) -> Reading:
     fields.text("code")
     fields.check_integer("timestamp")
     thread_id = fields.text("threadId") or event.key_text()
+    if event.lacks_agent():
+        return event.reading()
     if not thread_id:
         return event.unattributable()
     origin = event.record.origin

@@ -1,0 +1,76 @@
+"""What a source's settings say about its agents: who they are, and their older way to ask.
+
+Wrong settings are found when they are read, with the name of the key.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from bridge.core.model import JsonText
+
+_KNOWN: Final = ("agent", "agent_pointer", "legacy", "legacy_refusal")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`agent` is of every event; without it the record's header says it, else what stands at
+    `agent_pointer`, a JSON Pointer as its tokens. `legacy` reads `CUSTOM on_interrupt`, and
+    `legacy_refusal` is what such a question gets when it is abandoned.
+    """
+
+    agent: str = ""
+    agent_pointer: tuple[str, ...] = ()
+    legacy: bool = True
+    legacy_refusal: JsonText | None = None
+
+
+NO_OPTIONS: Final = Options()
+
+
+def read_options(given: Mapping[str, object]) -> Options:
+    """Raises ValueError that names the key."""
+    unknown = sorted(key for key in given if key not in _KNOWN)
+    if unknown:
+        raise ValueError(f"ag-ui has no option {unknown[0]}; there are {', '.join(_KNOWN)}")
+    agent, pointer = _text(given, "agent"), _text(given, "agent_pointer")
+    if agent and pointer:
+        raise ValueError("ag-ui: give either agent, for every event, or agent_pointer")
+    legacy = given.get("legacy", True)
+    if not isinstance(legacy, bool):
+        raise ValueError("ag-ui: legacy must be true or false")
+    if "legacy_refusal" in given and not legacy:
+        raise ValueError("ag-ui: legacy_refusal is for questions that legacy = false does not read")
+    return Options(agent, _tokens(pointer), legacy, _refusal(given))
+
+
+def _text(given: Mapping[str, object], key: str) -> str:
+    value = given.get(key, "")
+    if not isinstance(value, str):
+        raise ValueError(f"ag-ui: {key} must be a text")
+    return value
+
+
+def _tokens(pointer: str) -> tuple[str, ...]:
+    """The tokens of a JSON Pointer (RFC 6901); none for the empty one, which names no member."""
+    if not pointer:
+        return ()
+    if not pointer.startswith("/") or re.search(r"~(?![01])", pointer):
+        raise ValueError("ag-ui: agent_pointer must be a JSON Pointer, like /metadata/agentId")
+    return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/"))
+
+
+def _refusal(given: Mapping[str, object]) -> JsonText | None:
+    if "legacy_refusal" not in given:
+        return None
+    try:
+        value = given["legacy_refusal"]
+        return json.dumps(
+            value, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        ).encode()
+    except (TypeError, ValueError) as error:
+        raise ValueError("ag-ui: legacy_refusal must be JSON") from error
