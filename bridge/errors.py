@@ -29,7 +29,10 @@ class ConfigError(BridgeError):
 
 
 class SourceNotConfigured(ConfigError):
-    """State holds open runs of a source that the settings no longer name."""
+    """State holds open runs of a source that the settings do not name, or an event of it is here.
+
+    Where they name it, all goes on from where it stands.
+    """
 
     code = "source_not_configured"
 
@@ -106,6 +109,12 @@ class RerouteNotHome(ClusterError):
     """A rerouted record stands on a partition that is not its thread's home."""
 
     code = "reroute_not_home"
+
+
+class InputUnknown(ClusterError):
+    """A record is of no kind that this worker reads; what it might be is never guessed."""
+
+    code = "input_unknown"
 
 
 class TransactionError(BridgeError):

@@ -7,6 +7,7 @@ own types.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -14,15 +15,26 @@ from bridge.core.model import Origin
 
 Header = tuple[str, bytes]
 
+Kind = Literal["event", "answer", "operation"]
+"""What the records of an input topic are."""
+
+
+class Hop(Struct, frozen=True, gc=False):
+    """What the worker that sent a record home says it is; `source` is empty but for events."""
+
+    at: Origin  # where the record stands on its way home
+    kind: Kind
+    source: str = ""
+
 
 class Record(Struct, frozen=True, gc=False):
     """Value, key and headers as they came; the origin is where the producer wrote the record.
 
-    `hop` is where its copy on the way home stood, for a record that came by reroute.
+    `hop` is there for a record that came by reroute.
     """
 
     value: bytes | None
     key: bytes | None
     headers: Sequence[Header]
     origin: Origin
-    hop: Origin | None = None
+    hop: Hop | None = None

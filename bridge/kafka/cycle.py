@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from bridge.core.context import body_of
 from bridge.core.decide import decide
@@ -24,7 +23,6 @@ from bridge.core.model import (
     Input,
     Interrupted,
     Judged,
-    Limits,
     Millis,
     MovedOn,
     Operation,
@@ -34,19 +32,15 @@ from bridge.core.model import (
     Resume,
     Run,
     RunFailed,
-    SourcePolicy,
     Thread,
     ThreadKey,
     Tick,
 )
 from bridge.core.record import Record
-from bridge.core.rules import Rules
-from bridge.core.schema import SchemaCache
 from bridge.errors import BridgeError
+from bridge.kafka.desk import Desk, Source
 from bridge.kafka.draft import Draft
 from bridge.kafka.topics import BROKER_MESSAGE_BYTES
-from bridge.protocols import build_native
-from bridge.protocols.interface import AgentProtocol
 from bridge.records.answers import BadAnswer, read_answer
 from bridge.records.approval import approval_record, forget_records
 from bridge.records.command import command_record
@@ -60,60 +54,6 @@ from bridge.records.verdict import verdict_record
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A configured source of run-finished events, ready to read and to decide by."""
-
-    name: str
-    protocol: AgentProtocol
-    policy: SourcePolicy
-
-
-class Desk:
-    """What every cycle of a slot is decided with; built once, never changed."""
-
-    def __init__(
-        self,
-        slot: int,
-        slots: int,
-        sources: Mapping[str, Source],
-        topics: Mapping[str, str],
-        limits: Limits,
-        schemas: SchemaCache,
-    ) -> None:
-        """`sources` by topic name; `topics` gives the names of the bridge's own by role."""
-        self.slot = slot
-        self.slots = slots
-        self.sources = sources
-        self.answers_topic = topics["answers"]
-        self.limits = limits
-        self._schemas = schemas
-        self._rules = {
-            (name, room): self._make_rules(policy, room)
-            for name, policy in [("", _unnamed(sources.values()))]
-            + [(source.name, source.policy) for source in sources.values()]
-            for room in (True, False)
-        }
-
-    def knows(self, source: str) -> bool:
-        """Whether a source of that name is configured."""
-        return (source, True) in self._rules
-
-    def rules(self, source: str, parked_room: bool) -> Rules:
-        """The rules of a source; a name nobody configured has the defaults."""
-        found = self._rules.get((source, parked_room))
-        return found or self._rules["", parked_room]
-
-    def _make_rules(self, policy: SourcePolicy, room: bool) -> Rules:
-        return Rules(
-            policy=policy,
-            limits=self.limits,
-            build=build_native,
-            schemas=self._schemas,
-            parked_room=room,
-        )
-
-
 class Cycle:
     """Collects decisions of one slot at one instant of broker time."""
 
@@ -121,18 +61,18 @@ class Cycle:
         self._desk = desk
         self._draft = draft
         self._now = now
-        self._rerouted = False
         self.outgoing: list[Outgoing] = []
         self.counts: Counter[tuple[str, str]] = Counter()
         self.ages: list[float] = []  # seconds each question was open that this cycle closed
         self._closed: set[tuple[ThreadKey, str, int]] = set()
 
-    def take(self, record: Record, rerouted: bool = False) -> None:
+    def take(self, record: Record) -> None:
         """Read one record of an input topic and apply or forward what it says.
 
         A record that came by reroute is given as it stood at its origin; it is never sent on again.
+        Raises SourceNotConfigured, InputUnknown and RerouteNotHome: what no worker with these
+        settings may read.
         """
-        self._rerouted = rerouted
         before = len(self.outgoing)
         try:
             self._take(record)
@@ -145,19 +85,18 @@ class Cycle:
             self._set_aside(record, error)
 
     def _take(self, record: Record) -> None:
-        source = self._desk.sources.get(record.origin.topic)
-        if source is not None:
-            self._take_event(record, source)
-        elif record.origin.topic == self._desk.answers_topic:
-            self._take_answer(record)
-        else:
-            self._take_operation(record)
+        match self._desk.kind(record):
+            case "event":
+                self._take_event(record, self._desk.source(record))
+            case "answer":
+                self._take_answer(record)
+            case "operation":
+                self._take_operation(record)
 
     def _set_aside(self, record: Record, error: Exception) -> None:
         refusal = Refusal("unsupported", f"internal error: {type(error).__name__}")
-        source = self._desk.sources.get(record.origin.topic)
-        if source is not None:
-            self._emit((DeadLetter(refusal),), record, source.name)
+        if self._desk.kind(record) == "event":
+            self._emit((DeadLetter(refusal),), record, self._desk.source(record).name)
         else:
             self._refuse(record, BadAnswer(record.origin, refusal))
 
@@ -207,22 +146,23 @@ class Cycle:
         """
         homes = [self._home(event) for event in inputs]
         here = self._desk.slot in homes
-        if self._rerouted and not here:
+        if record.hop is not None and not here:
             raise misrouted(record, self._desk.slot, homes[0])
         for event, home in zip(inputs, homes, strict=True):
             if home == self._desk.slot:
                 self._apply(event, record, source)
-        if not self._rerouted:
-            self._send_home(record, dict(zip(homes, inputs, strict=True)))
+        if record.hop is None:
+            self._send_home(record, dict(zip(homes, inputs, strict=True)), source)
         return here
 
-    def _send_home(self, record: Record, homes: Mapping[int, Input]) -> None:
+    def _send_home(self, record: Record, homes: Mapping[int, Input], source: str) -> None:
         """One hop to each other home, keyed by a thread that lives there."""
+        kind = self._desk.kind(record)
         for home, event in homes.items():
             if home != self._desk.slot:
                 assert not isinstance(event, Tick)
                 thread_id = event.thread.thread_id if event.thread is not None else None
-                self.outgoing.append(reroute_record(record, home, thread_id))
+                self.outgoing.append(reroute_record(record, home, kind, source, thread_id))
                 self.counts["rerouted", record.origin.topic] += 1
 
     def _home(self, event: Input) -> int:
@@ -261,7 +201,7 @@ class Cycle:
         return nobody
 
     def _complete(self, event: Interrupted, thread: Thread, record: Record) -> Interrupted:
-        protocol = self._desk.sources[record.origin.topic].protocol
+        protocol = self._desk.source(record).protocol
         newest = thread.runs[-1] if thread.runs else None
         known = next((run for run in thread.runs if run.is_open), newest)
         return protocol.complete(event, known, body_of(thread.carry, ""))
@@ -311,12 +251,6 @@ class Cycle:
 
     def _count(self, counted: Counted) -> None:
         self.counts[counted.metric, counted.label] += 1
-
-
-def _unnamed(sources: Iterable[Source]) -> SourcePolicy:
-    """For early answers that name an approval id only: as patient as the most patient source."""
-    patience = [source.policy.early_answer_ttl for source in sources]
-    return SourcePolicy(early_answer_ttl=max(patience)) if patience else SourcePolicy()
 
 
 def _source_of(event: Input, thread: Thread) -> str:

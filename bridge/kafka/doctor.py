@@ -22,6 +22,7 @@ from aiokafka.errors import GroupCoordinatorNotAvailableError, KafkaError
 from bridge.config import Config, Worker
 from bridge.errors import BridgeError
 from bridge.kafka import topic_admin
+from bridge.kafka.names import group_id, transactional_id
 from bridge.kafka.positions import Inputs, Standing, standings
 from bridge.kafka.topics import DAY, Wanted
 from bridge.kafka.transaction import SlotProducer
@@ -113,7 +114,7 @@ async def _cluster(client: Mapping[str, Any], config: Config) -> list[Check]:
         return [
             first,
             *await _broker_settings(admin, brokers, config.worker),
-            await _group(admin, config.app_id),
+            await _group(admin, group_id(config.app_id, config.topics.name("state"))),
         ]
 
 
@@ -159,21 +160,21 @@ def judge_settings(found: Mapping[str, str], brokers: int, worker: Worker) -> It
         yield Check("warn", "auto.create.topics.enable", "true", advice)
 
 
-async def _group(admin: AIOKafkaAdminClient, app_id: str) -> Check:
+async def _group(admin: AIOKafkaAdminClient, name: str) -> Check:
     try:
-        (answer,) = await admin.describe_consumer_groups([app_id])
+        (answer,) = await admin.describe_consumer_groups([name])
     except GroupCoordinatorNotAvailableError:
-        return Check("warn", "workers", f"the group {app_id} does not exist yet", "start a worker")
+        return Check("warn", "workers", f"the group {name} does not exist yet", "start a worker")
     (group,) = answer.to_object()["groups"]
     if group["error_code"] != 0:
-        return Check("fail", "workers", f"no READ on the group {app_id}", "grant it")
+        return Check("fail", "workers", f"no READ on the group {name}", "grant it")
     members = len(group["members"])
     if not members:
-        return Check("warn", "workers", f"none in the group {app_id}", "start a worker")
+        return Check("warn", "workers", f"none in the group {name}", "start a worker")
     state = group["state"]
     if state != "Stable":
         return Check("warn", "workers", f"{members}, {state}", "look again in half a minute")
-    return Check("ok", "workers", f"{members} in the group {app_id}")
+    return Check("ok", "workers", f"{members} in the group {name}")
 
 
 # --- What stands on it --------------------------------------------------------------------------
@@ -191,7 +192,7 @@ async def _transaction(
     client: Mapping[str, Any], app_id: str, topics: Mapping[str, str]
 ) -> list[Check]:
     """A transaction as a slot writes it; its stamp tells the broker's clock."""
-    producer = SlotProducer(client, f"{app_id}-doctor", 0, topics)
+    producer = SlotProducer(client, transactional_id(app_id, topics["state"], "doctor"), 0, topics)
     await producer.start()
     try:
         began, wall = time.monotonic(), time.time_ns() // 1_000_000

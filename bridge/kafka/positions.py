@@ -15,6 +15,7 @@ from aiokafka.structs import ConsumerRecord, TopicPartition
 from bridge.errors import ConfigError, Fenced
 from bridge.kafka import state_codec as codec
 from bridge.kafka.clients import ClientSettings, make_consumer, start_consumer, stop_consumer
+from bridge.kafka.names import transactional_id
 from bridge.kafka.reader import partition_counts, reading
 from bridge.kafka.restore import restore
 from bridge.kafka.tenure import takeover_marks
@@ -149,7 +150,8 @@ async def _move(
     slot: int,
     chosen: Callable[[list[Standing]], list[Move]],
 ) -> list[Move]:
-    producer = SlotProducer(client, f"{app_id}-{slot}", slot, inputs.topics)
+    name = transactional_id(app_id, inputs.topics["state"], slot)
+    producer = SlotProducer(client, name, slot, inputs.topics)
     await producer.start()  # R1: from here on nobody else moves it
     try:
         stored = await _restored(client, inputs.topics["state"], slot)

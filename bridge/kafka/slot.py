@@ -17,6 +17,7 @@ from typing import Any, Final
 from bridge.errors import (
     BridgeError,
     Fenced,
+    InputUnknown,
     OutcomeUnknown,
     PositionLost,
     RecordUnreadable,
@@ -27,7 +28,7 @@ from bridge.errors import (
     TransactionError,
 )
 from bridge.kafka.clock import BrokerClock
-from bridge.kafka.cycle import Desk
+from bridge.kafka.desk import Desk
 from bridge.kafka.lease import Membership
 from bridge.kafka.tenure import SlotSetup, Tenure
 from bridge.observe.slot_figures import SlotFigures, SlotState
@@ -38,6 +39,7 @@ AskMembership = Callable[[int], Awaitable[Membership]]
 """Whether the group still counts this worker as the owner of a slot."""
 
 FATAL: Final = (
+    InputUnknown,
     PositionLost,
     RecordUnreadable,
     RerouteNotHome,

@@ -20,10 +20,12 @@ from bridge.errors import SlotsMismatch, SourceNotConfigured
 from bridge.kafka import state_codec as codec
 from bridge.kafka.clients import TRANSACTION_DEADLINE, TRANSACTION_TIMEOUT, ClientSettings
 from bridge.kafka.clock import BrokerClock
-from bridge.kafka.cycle import Cycle, Desk
+from bridge.kafka.cycle import Cycle
+from bridge.kafka.desk import Desk
 from bridge.kafka.draft import Draft
 from bridge.kafka.intake import REFRESH_S, Intake, Positions, Seen, StartFrom
 from bridge.kafka.ledger import Ledger
+from bridge.kafka.names import transactional_id
 from bridge.kafka.restore import StateUnsettled, restore
 from bridge.kafka.transaction import SlotProducer
 from bridge.observe.metrics import Metrics
@@ -95,7 +97,7 @@ class Tenure:
         self._ledger = Ledger()
         self._producer = SlotProducer(
             setup.client,
-            f"{setup.app_id}-{desk.slot}",
+            transactional_id(setup.app_id, setup.topics["state"], desk.slot),
             desk.slot,
             setup.topics,
             deadline=setup.times.transaction_deadline,
@@ -202,8 +204,8 @@ class Tenure:
         now = self._clock.now()
         draft = Draft(self._ledger)
         cycle = Cycle(self._desk, draft, now)
-        for number, (record, rerouted) in enumerate(self._in_order(polled)):
-            cycle.take(record, rerouted)
+        for number, record in enumerate(self._in_order(polled)):
+            cycle.take(record)
             if number % _TURN == _TURN - 1:
                 await asyncio.sleep(0)
         self._fire(cycle, now, len(polled))
@@ -226,7 +228,7 @@ class Tenure:
         if committed.timestamp is not None:
             self._clock.learn(committed.timestamp)
 
-    def _in_order(self, polled: Sequence[ConsumerRecord]) -> list[tuple[Record, bool]]:
+    def _in_order(self, polled: Sequence[ConsumerRecord]) -> list[Record]:
         """Run events before answers, in the order of each partition otherwise."""
         taken = []
         reroute = self._setup.topics["reroute"]
@@ -234,9 +236,8 @@ class Tenure:
             record = Record(
                 r.value, r.key, r.headers, Origin(r.topic, r.partition, r.offset, r.timestamp)
             )
-            rerouted = r.topic == reroute
-            taken.append((original(record) if rerouted else record, rerouted))
-        return sorted(taken, key=lambda pair: pair[0].origin.topic not in self._desk.sources)
+            taken.append(original(record) if r.topic == reroute else record)
+        return sorted(taken, key=lambda record: self._desk.kind(record) != "event")
 
     def _fire(self, cycle: Cycle, now: Millis, polled: int) -> None:
         """What is due, `reroute_grace` late so that an answer on its way home comes first."""

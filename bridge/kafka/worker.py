@@ -21,9 +21,10 @@ from bridge.config import Worker as Times
 from bridge.core.schema import SchemaCache
 from bridge.errors import BridgeError
 from bridge.kafka import topic_admin, topics
-from bridge.kafka.cycle import Desk, Source
+from bridge.kafka.desk import Desk, Source
 from bridge.kafka.intake import StartFrom
 from bridge.kafka.lease import Lease, Membership
+from bridge.kafka.names import group_id
 from bridge.kafka.slot import Slot
 from bridge.kafka.tenure import SlotSetup, SlotTimes
 from bridge.observe.health import Health
@@ -46,6 +47,7 @@ class Worker:
         self._config = config
         self._client = config.kafka.client_kwargs()
         self._topics = {str(role): name for role, name in config.topics.names().items()}
+        self._group = group_id(config.app_id, self._topics["state"])
         self._metrics = Metrics(version("interrupt-bridge"))
         self._http = HttpServer(
             worker_routes(self._metrics, Health(self._is_alive, self._readiness))
@@ -65,7 +67,7 @@ class Worker:
         try:
             await self._check_topics()
             self._lease = await self._join()
-            log.info("worker joined", extra={"group": self._config.app_id})
+            log.info("worker joined", extra={"group": self._group})
             await self._serve()
             return await self._shut_down()
         finally:
@@ -163,7 +165,7 @@ class Worker:
     async def _join(self) -> Lease:
         config = self._config
         lease = Lease(
-            self._client, config.app_id, self._topics["reroute"], config.worker.session_timeout
+            self._client, self._group, self._topics["reroute"], config.worker.session_timeout
         )
         await lease.join()
         return lease

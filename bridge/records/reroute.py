@@ -1,5 +1,8 @@
 """Records on their one hop home, and the origin headers that reroute and dead letters share.
 
+A hop says what it is: whoever sends it home knows by its own settings, and the settings of the
+worker at home may name other topics by then.
+
 The bridge's headers are appended behind the sender's own, so the last ones of a name are ours:
 whatever a sender writes under these names is carried along and never believed.
 """
@@ -7,11 +10,11 @@ whatever a sender writes under these names is carried along and never believed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, get_args
 
 from bridge.core.model import Origin
-from bridge.core.record import Header, Record
-from bridge.errors import RerouteNotHome, skip_command
+from bridge.core.record import Header, Hop, Kind, Record
+from bridge.errors import InputUnknown, RerouteNotHome, SourceNotConfigured, skip_command
 from bridge.records.outgoing import Outgoing
 
 ORIGIN_TOPIC = "bridge-origin-topic"
@@ -19,20 +22,29 @@ ORIGIN_PARTITION = "bridge-origin-partition"
 ORIGIN_OFFSET = "bridge-origin-offset"
 ORIGIN_TIMESTAMP = "bridge-origin-timestamp"
 ORIGIN_KEY = "bridge-origin-key"
+HOP = "bridge-hop"
+HOP_SOURCE = "bridge-hop-source"
 
 _BOUND: Final = 2**63
 
 
-def reroute_record(record: Record, home: int, thread_id: str | None = None) -> Outgoing:
-    """The record as it came, for partition `home` of reroute; its origin is in the headers.
+_KINDS: Final[Mapping[bytes, Kind]] = {kind.encode(): kind for kind in get_args(Kind)}
 
-    Keyed by the thread where it is known; else by the record's own key.
+
+def reroute_record(
+    record: Record, home: int, kind: Kind, source: str = "", thread_id: str | None = None
+) -> Outgoing:
+    """The record as it came, for partition `home` of reroute.
+
+    The headers say where it stood, what it is and, of an event, of which source. Keyed by the
+    thread where it is known; else by the record's own key.
     """
+    ours = (*origin_headers(record), (HOP, kind.encode()))
     return Outgoing(
         topic="reroute",
         key=record.key if thread_id is None else thread_id.encode(),
         value=record.value,
-        headers=(*record.headers, *origin_headers(record)),
+        headers=(*record.headers, *ours, *([(HOP_SOURCE, source.encode())] if source else [])),
         partition=home,
     )
 
@@ -53,7 +65,8 @@ def original(record: Record) -> Record:
     """A record of reroute as it stood at its origin: key, headers and position.
 
     Only for records read from reroute, which nobody but the bridge may write. Raises
-    RerouteNotHome when the bridge's headers are missing or cannot be read.
+    RerouteNotHome when the bridge's headers are missing or cannot be read, and InputUnknown for a
+    kind of hop that this release does not know.
     """
     names = [name for name, _ in record.headers]
     if ORIGIN_TOPIC not in names:
@@ -65,17 +78,42 @@ def original(record: Record) -> Record:
         key=ours.get(ORIGIN_KEY),
         headers=tuple(record.headers[:start]),
         origin=_origin(record, ours),
-        hop=record.origin,
+        hop=_hop(record, ours),
     )
 
 
 def misrouted(record: Record, slot: int, home: int) -> RerouteNotHome:
     """What stops a slot that is given a record of another home, by way of reroute."""
-    hop = record.hop or record.origin
+    hop = record.origin if record.hop is None else record.hop.at
     return RerouteNotHome(
         f"{hop}, from {record.origin}, was rerouted to slot {slot} and is at home in {home}: was "
         f"topics.partitions changed? Set it back. {_give_up(hop)}"
     )
+
+
+def unknown_source(record: Record, hop: Hop) -> SourceNotConfigured:
+    """What stops a slot that is given an event of a source which only other workers know."""
+    return SourceNotConfigured(
+        f"sources: {hop.source} is not configured here, and {hop.at}, from {record.origin}, is an "
+        "event of it that another worker sent home. Configure it as the others do, and all goes "
+        f"on from there. {_give_up(hop.at)}"
+    )
+
+
+def _hop(record: Record, ours: Mapping[str, bytes | None]) -> Hop:
+    try:
+        said, source = ours[HOP] or b"", (ours.get(HOP_SOURCE) or b"").decode()
+    except (KeyError, ValueError):
+        raise _foreign(record) from None
+    kind = _KINDS.get(said)
+    if kind is None:
+        raise InputUnknown(
+            f"{record.origin} is on its way home and of a kind that this release does not know: a "
+            f"worker of a later release sent it. Upgrade this one. {_give_up(record.origin)}"
+        )
+    if (kind == "event") == (not source):
+        raise _foreign(record)
+    return Hop(record.origin, kind, source)
 
 
 def _origin(record: Record, ours: Mapping[str, bytes | None]) -> Origin:
@@ -106,7 +144,7 @@ def _number(text: bytes | None, least: int = 0) -> int:
 
 def _foreign(record: Record) -> RerouteNotHome:
     return RerouteNotHome(
-        f"{record.origin} has no readable bridge-origin headers: something other than the bridge "
+        f"{record.origin} has no readable headers of a hop: something other than the bridge "
         f"writes to the reroute topic; take its write permission away. {_give_up(record.origin)}"
     )
 

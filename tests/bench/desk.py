@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.schema import SchemaCache
-from bridge.kafka.cycle import Desk, Source
+from bridge.kafka.desk import Desk, Source
 from bridge.protocols import PROTOCOLS
 from tests.bench import mix
 

@@ -17,6 +17,7 @@ from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
 from bridge.demo.check.log import LogRecord, Role, Setup
 from bridge.kafka import cycle
+from bridge.kafka import desk as desks
 from bridge.kafka.draft import Draft
 from bridge.kafka.ledger import Ledger
 from bridge.protocols import PROTOCOLS
@@ -62,23 +63,21 @@ def _timed(seed: int, count: int, sources: tuple[str, ...]) -> Iterable[tuple[in
 
 
 class Slot:
-    """One slot's state and the records that wait for it; True with those that took a hop."""
+    """One slot's state and the records that wait for it."""
 
-    def __init__(self, desk: cycle.Desk) -> None:
+    def __init__(self, desk: desks.Desk) -> None:
         self._desk = desk
         self._ledger = Ledger()
         self._committed: dict[bytes, bytes | None] = {}
-        self.waiting: list[tuple[Record, bool]] = []
+        self.waiting: list[Record] = []
         self.restore()
 
     def work(self, now: int, *, commits: bool) -> Sequence[Outgoing]:
         """What it sends about all that waits or is due; without its commit nothing has happened."""
         draft = Draft(self._ledger)
         worked = cycle.Cycle(self._desk, draft, now)
-        for record, rerouted in sorted(
-            self.waiting, key=lambda one: one[0].origin.topic not in AGENTS
-        ):
-            worked.take(record, rerouted)
+        for record in sorted(self.waiting, key=lambda one: one.origin.topic not in AGENTS):
+            worked.take(record)
         self._fire(worked, now - REROUTE_GRACE)
         if not commits:
             self.restore()
@@ -123,7 +122,7 @@ class Rehearsal:
         if key is not None:
             partition = home_slot(key.decode(errors="replace"), SLOTS)
         written = self._append(topic, partition, key, value)
-        self._slots[partition].waiting.append((_record(written), False))
+        self._slots[partition].waiting.append(_record(written))
         self.now += self._chance.randrange(1, 50)
         if self._chance.random() < AT_ONCE:
             self._work(partition)
@@ -149,7 +148,7 @@ class Rehearsal:
             partition = slot if out.partition is None else out.partition
             written = self._append(out.topic, partition, out.key, out.value, out.headers)
             if out.topic == "reroute":
-                self._slots[partition].waiting.append((original(_record(written)), True))
+                self._slots[partition].waiting.append(original(_record(written)))
 
     def _append(
         self,
@@ -167,15 +166,15 @@ class Rehearsal:
         return record
 
 
-def _read(source: Source) -> cycle.Source:
+def _read(source: Source) -> desks.Source:
     protocol = PROTOCOLS[source.protocol].configured(source.options)
     policy = SourcePolicy(default_ttl=source.default_ttl, early_answer_ttl=EARLY_ANSWER_TTL)
-    return cycle.Source(source.name, protocol, policy)
+    return desks.Source(source.name, protocol, policy)
 
 
-def _desk(slot: int, sources: Mapping[str, cycle.Source]) -> cycle.Desk:
+def _desk(slot: int, sources: Mapping[str, desks.Source]) -> desks.Desk:
     topics = {role: role for role in ROLES}
-    return cycle.Desk(slot, SLOTS, sources, topics, Limits(), SchemaCache(64))
+    return desks.Desk(slot, SLOTS, sources, topics, Limits(), SchemaCache(64))
 
 
 def _record(written: LogRecord) -> Record:

@@ -206,6 +206,17 @@ SEEDED: list[Seed] = [
         "two hops",
         lambda log: again(log, next(r for r in log if r.role == "reroute")),
     ),
+    (
+        "I6",
+        "hops_lead_home_once",
+        "a hop that passes for something else",
+        lambda log: [
+            r._replace(headers=(*r.headers, ("bridge-hop", b"operation")))
+            if r.role == "reroute"
+            else r
+            for r in log
+        ],
+    ),
     ("I8", "one_verdict_each", "no verdict", dropping("answer-verdicts", verdict="late")),
     ("I8", "one_verdict_each", "two verdicts", doubling("answer-verdicts", verdict="late")),
     (

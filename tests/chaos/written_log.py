@@ -27,6 +27,7 @@ TOPICS: dict[Role, str] = {
     "dead-letters": "bridge.dead-letters",
     "state": "bridge.state",
 }
+_SOURCES = {EVENTS: SOURCE.encode(), "reviewers.tasks": b"reviewers", "bank.turns": b"bank"}
 SETUP = Setup(sources={EVENTS: Source(SOURCE)}, slots=SLOTS, final=True)
 
 
@@ -57,6 +58,13 @@ def origin_headers(record: LogRecord) -> tuple[tuple[str, bytes], ...]:
         ("bridge-origin-timestamp", str(record.timestamp).encode()),
     )
     return place if record.key is None else (*place, ("bridge-origin-key", record.key))
+
+
+def hop_headers(record: LogRecord) -> tuple[tuple[str, bytes], ...]:
+    """What a hop says it is."""
+    if record.role == "input":
+        return (("bridge-hop", b"event"), ("bridge-hop-source", _SOURCES[record.topic]))
+    return (("bridge-hop", record.role.removesuffix("s").encode()),)
 
 
 @dataclass
@@ -96,7 +104,7 @@ class Log:
         return record
 
     def hop(self, record: LogRecord, thread: str) -> None:
-        headers = (*record.headers, *origin_headers(record))
+        headers = (*record.headers, *origin_headers(record), *hop_headers(record))
         self.append("reroute", home(thread, SLOTS), thread.encode(), record.value, headers)
 
     def dead(self, record: LogRecord, reason: str) -> None:

@@ -60,6 +60,8 @@ def hops_lead_home_once(story: Story) -> Iterator[Violation]:
         original = originals.get(place)
         if original is not None and any(not _unchanged(original, hop) for hop in hops):
             yield Violation("I6", "a record changed on the way home", (text_of(place),))
+        if original is not None and any(not _says_what_it_is(story, original, h) for h in hops):
+            yield Violation("I6", "a hop says that it is something else", (text_of(place),))
     if not story.setup.slots:
         return
     for record, home in _homes(story, story.setup.slots):
@@ -157,6 +159,17 @@ def _unchanged(original: LogRecord, copy: LogRecord) -> bool:
         copy.value == original.value
         and copy.header("bridge-origin-key") == original.key
         and copy.headers[: len(original.headers)] == original.headers
+    )
+
+
+def _says_what_it_is(story: Story, original: LogRecord, hop: LogRecord) -> bool:
+    """Its kind, and of an event the source: by the role and topic that the record came from."""
+    kinds = {"input": b"event", "answers": b"answer", "operations": b"operation"}
+    source = story.setup.sources.get(original.topic)
+    named = source.name.encode() if source else None
+    return (hop.header("bridge-hop"), hop.header("bridge-hop-source")) == (
+        kinds.get(original.role),
+        named,
     )
 
 

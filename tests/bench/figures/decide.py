@@ -11,7 +11,8 @@ from typing import Any
 from bridge.core.decide import decide
 from bridge.core.model import Interrupted, Origin, Thread
 from bridge.core.record import Record
-from bridge.kafka.cycle import Cycle, Desk
+from bridge.kafka.cycle import Cycle
+from bridge.kafka.desk import Desk
 from bridge.kafka.draft import Draft
 from bridge.kafka.ledger import Ledger
 from bridge.protocols import PROTOCOLS

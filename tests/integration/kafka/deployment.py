@@ -26,9 +26,10 @@ from bridge.core.ids import home_slot
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.schema import SchemaCache
 from bridge.kafka import state_codec as codec
-from bridge.kafka.cycle import Desk, Source
+from bridge.kafka.desk import Desk, Source
 from bridge.kafka.intake import StartFrom
 from bridge.kafka.lease import Membership
+from bridge.kafka.names import transactional_id
 from bridge.kafka.post import post
 from bridge.kafka.reader import snapshot
 from bridge.kafka.slot import AskMembership, Slot
@@ -54,6 +55,7 @@ class Deployment:
     inputs: Mapping[str, StartFrom]
     slots: int = 1
     metrics: Metrics = field(default_factory=lambda: Metrics("test"))
+    source: str = "agents"
 
     @property
     def client(self) -> dict[str, Any]:
@@ -63,6 +65,10 @@ class Deployment:
     def admin(self) -> AdminClient:
         """An independent client's hand on the cluster; its answers come as long as it is kept."""
         return AdminClient({"bootstrap.servers": self.bootstrap})
+
+    def transactional_id(self, slot: int = 0) -> str:
+        """By which the brokers know whoever serves the slot."""
+        return transactional_id(self.app_id, self.topics["state"], slot)
 
     def starting(self, start: StartFrom) -> Deployment:
         """The same with another `start_from` in its settings."""
@@ -74,7 +80,7 @@ class Deployment:
         times: SlotTimes = QUICK,
         membership: AskMembership = _member,
     ) -> Slot:
-        source = Source("agents", PROTOCOLS["ag-ui"], SourcePolicy())
+        source = Source(self.source, PROTOCOLS["ag-ui"], SourcePolicy())
         desk = Desk(
             number,
             self.slots,

@@ -169,7 +169,7 @@ async def test_a_stopped_slot_that_was_given_away_stays_out(deploy: Deploy) -> N
 
     async with deployment.running(membership=given_away) as slot:
         await until(lambda: slot.state == "stopped")
-        owner = SlotProducer(deployment.client, f"{deployment.app_id}-0", 0, deployment.topics)
+        owner = SlotProducer(deployment.client, deployment.transactional_id(), 0, deployment.topics)
         await owner.start()
         await until(lambda: len(asked) > 3)
         await owner.commit([Outgoing("state", b"still-mine", None)])

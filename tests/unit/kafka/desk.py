@@ -7,10 +7,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from bridge.core.model import Limits, Origin, SourcePolicy
-from bridge.core.record import Header, Record
+from bridge.core.record import Header, Hop, Record
 from bridge.core.schema import SchemaCache
-from bridge.kafka.cycle import Cycle, Desk, Source
+from bridge.kafka.cycle import Cycle
+from bridge.kafka.desk import Desk, Source
 from bridge.kafka.draft import Draft
 from bridge.kafka.ledger import Ledger
 from bridge.protocols import PROTOCOLS
@@ -99,7 +102,7 @@ class Bench:
         draft = Draft(self.ledger)
         cycle = Cycle(self.desk, draft, now)
         for record in records:
-            cycle.take(record, rerouted)
+            cycle.take(self._hopped(record) if rerouted else record)
         while due is not None and (entry := self.ledger.timers.due(due)) is not None:
             if self.ledger.is_due(entry[1], due):
                 cycle.fire(entry[1], due)
@@ -108,6 +111,12 @@ class Bench:
         self.log.update(writes)
         self.counts.update(cycle.counts)
         return cycle.outgoing
+
+    def _hopped(self, record: Record) -> Record:
+        """The record as it comes home by reroute, sent by a worker with the same settings."""
+        kind = self.desk.kind(record)
+        source = self.desk.source(record).name if kind == "event" else ""
+        return structs.replace(record, hop=Hop(Origin("bridge.reroute", 0, 0, NOW), kind, source))
 
     def restored(self) -> Bench:
         """Another slot that has read the compacted log of this one."""

@@ -13,7 +13,8 @@ from bridge.core.ids import home_slot, make_id
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
-from bridge.kafka.cycle import Cycle, Desk, Source
+from bridge.kafka.cycle import Cycle
+from bridge.kafka.desk import Desk, Source
 from bridge.kafka.draft import Draft
 from bridge.protocols import configured
 from tests.unit.kafka.desk import EVENTS, NOW, TOPICS, Bench, answer, event, raw, sent

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
-from bridge.kafka.cycle import Desk, Source
+from bridge.kafka.desk import Desk, Source
 from bridge.protocols import PROTOCOLS
 from tests.peers.observed import Observed
 from tests.peers.peer import Peer

@@ -9,7 +9,7 @@ from typing import Any
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.record import Header, Record
 from bridge.core.schema import SchemaCache
-from bridge.kafka.cycle import Desk, Source
+from bridge.kafka.desk import Desk, Source
 from bridge.protocols.a2a import A2a
 from bridge.records.outgoing import Outgoing
 from tests.unit.kafka.desk import NOW, TOPICS, Bench, raw, sent

@@ -10,7 +10,7 @@ import pytest
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
-from bridge.kafka.cycle import Desk, Source
+from bridge.kafka.desk import Desk, Source
 from tests.unit.kafka.desk import EVENTS, NOW, TOPICS, Bench, raw, sent
 from tests.unit.protocols.genkit_turns import configured, held, output, request
 

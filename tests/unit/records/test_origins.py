@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from bridge.core.model import Limits, Origin, Refusal
-from bridge.core.record import Record
-from bridge.errors import RerouteNotHome
+from bridge.core.record import Hop, Kind, Record
+from bridge.errors import InputUnknown, RerouteNotHome
 from bridge.records.dead_letter import dead_letter
 from bridge.records.outgoing import Outgoing
 from bridge.records.reroute import misrouted, original, reroute_record
@@ -34,7 +34,13 @@ def arrived(outgoing: Outgoing) -> Record:
 def forged(**parts: bytes | None) -> tuple[tuple[str, bytes | None], ...]:
     """Origin headers that are good but for these."""
     good = {"topic": b"t", "partition": b"1", "offset": b"1", "timestamp": b"1"}
-    return tuple((f"bridge-origin-{name}", value) for name, value in (good | parts).items())
+    where = {f"bridge-origin-{name}": value for name, value in (good | parts).items()}
+    return (*where.items(), ("bridge-hop", b"answer"))
+
+
+def hop(*said: tuple[str, bytes | None]) -> tuple[tuple[str, bytes | None], ...]:
+    """Good origin headers, and then what the hop says it is."""
+    return (*forged()[:-1], *said)
 
 
 def size(outgoing: Outgoing) -> int:
@@ -49,9 +55,11 @@ def size(outgoing: Outgoing) -> int:
 def test_a_hop_changes_nothing(key: object, value: object, headers: object) -> None:
     """Home reads the record exactly as it stood, whatever its sender wrote into its headers."""
     sent = record(key=key, value=value, headers=headers)
-    rerouted = reroute_record(sent, 5, "thread-1")
+    rerouted = reroute_record(sent, 5, "event", "agents", "thread-1")
     assert (rerouted.topic, rerouted.partition, rerouted.key) == ("reroute", 5, b"thread-1")
-    assert original(arrived(rerouted)) == msgspec.structs.replace(sent, hop=REROUTED)
+    assert original(arrived(rerouted)) == msgspec.structs.replace(
+        sent, hop=Hop(REROUTED, "event", "agents")
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,6 +81,11 @@ def test_a_hop_changes_nothing(key: object, value: object, headers: object) -> N
         forged(timestamp=b"9223372036854775808"),
         forged(topic=b"\xff"),
         forged(topic=None),
+        hop(),
+        hop(("bridge-hop", b"event")),
+        hop(("bridge-hop", b"event"), ("bridge-hop-source", b"")),
+        hop(("bridge-hop", b"event"), ("bridge-hop-source", b"\xff")),
+        hop(("bridge-hop", b"answer"), ("bridge-hop-source", b"agents")),
     ],
 )
 def test_a_stranger_on_reroute_stops_the_slot(headers: object) -> None:
@@ -82,16 +95,33 @@ def test_a_stranger_on_reroute_stops_the_slot(headers: object) -> None:
     assert str(raised.value).endswith(GO_ON)
 
 
+@pytest.mark.parametrize(
+    ("kind", "source"), [("event", "agents"), ("answer", ""), ("operation", "")]
+)
+def test_a_hop_says_what_it_is(kind: Kind, source: str) -> None:
+    """Its sender knows; what the topics are called where it is read tells nothing."""
+    said = original(arrived(reroute_record(record(), 1, kind, source))).hop
+    assert said == Hop(REROUTED, kind, source)
+
+
+@pytest.mark.parametrize("kind", [b"", b"probe", b"\xff", None])
+def test_a_hop_of_a_later_release_is_never_guessed_at(kind: bytes | None) -> None:
+    """It stops the slot by name instead."""
+    with pytest.raises(InputUnknown, match=r"bridge\.reroute/1/7.*later release") as raised:
+        original(record(headers=hop(("bridge-hop", kind)), origin=REROUTED))
+    assert str(raised.value).endswith(GO_ON)
+
+
 @pytest.mark.parametrize("timestamp", [-1, -(2**63), 2**63 - 1])
 def test_any_timestamp_that_brokers_take_survives_a_hop(timestamp: int) -> None:
     """Kafka's own "no timestamp" is -1, and must not stop the slot that is home."""
     sent = record(origin=Origin("events", 0, 0, timestamp))
-    assert original(arrived(reroute_record(sent, 1))).origin == sent.origin
+    assert original(arrived(reroute_record(sent, 1, "answer"))).origin == sent.origin
 
 
 def test_a_misrouted_record_is_named_where_it_stands() -> None:
     """Its origin may be forged, and skipping there would help nothing."""
-    came = original(arrived(reroute_record(record(), 1)))
+    came = original(arrived(reroute_record(record(), 1, "answer")))
     message = str(misrouted(came, slot=1, home=2))
     assert message.startswith("bridge.reroute/1/7, from agents.run-finished/3/41, was rerouted")
     assert message.endswith(GO_ON)
