@@ -7,17 +7,22 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from bridge.core.answers import answered
 from bridge.core.context import carried
+from bridge.core.instants import is_usable, unusable
 from bridge.core.model import (
     Answer,
     Carry,
+    DeadLetter,
     Decision,
     Input,
     Interrupted,
     Millis,
     MovedOn,
     Operation,
+    Refusal,
     RunFailed,
     Thread,
     Tick,
@@ -29,11 +34,34 @@ from bridge.core.rules import Rules
 from bridge.core.timers import ticked
 
 
-def decide(thread: Thread, event: Input, now: Millis, rules: Rules) -> Decision:  # noqa: PLR0911 (one line per input type)
+def decide(thread: Thread, event: Input, now: Millis, rules: Rules) -> Decision:
     """What one input changes. `now` is broker time; nothing is read from anywhere else.
 
     A thread that comes back as the same object has not changed.
     """
+    if isinstance(event, Interrupted | MovedOn | RunFailed) and not is_usable(event.at):
+        return _untimed(thread, event, now, rules)
+    return _decide(thread, event, now, rules)
+
+
+def _untimed(
+    thread: Thread, event: Interrupted | MovedOn | RunFailed, now: Millis, rules: Rules
+) -> Decision:
+    """An event that nothing places in time: one of its arrival, where its source says so.
+
+    Else it is refused where its place would matter: what changes nothing even as the newest event
+    needs none, and neither does the start of a resume, which is known by its id.
+    """
+    decision = _decide(thread, replace(event, at=now), now, rules)
+    by_id = isinstance(event, MovedOn) and event.by_run is not None and not decision.effects
+    if rules.policy.takes_untimed or decision.thread is thread or by_id:
+        return decision
+    remedy = "set message.timestamp.type=LogAppendTime on its topic, or untimed for its source"
+    detail = f"{unusable(event.origin.timestamp)}: {remedy}"
+    return Decision(thread, (DeadLetter(Refusal("no_timestamp", detail)),))
+
+
+def _decide(thread: Thread, event: Input, now: Millis, rules: Rules) -> Decision:  # noqa: PLR0911 (one line per input type)
     match event:
         case Interrupted():
             return interrupted(thread, event, now, rules)

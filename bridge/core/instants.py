@@ -29,6 +29,24 @@ _RFC_1123 = re.compile(
 )
 
 
+# Producers stamp records with 0, -1, the year 1, seconds or microseconds. Milliseconds between the
+# two bounds can be none of these.
+_FIRST_USABLE = 946_684_800_000  # 2000-01-01
+_LAST_USABLE = 4_102_444_800_000  # 2100-01-01
+
+
+def is_usable(at: Millis) -> bool:
+    """Whether an instant can be one of an agent at work."""
+    return _FIRST_USABLE <= at < _LAST_USABLE
+
+
+def unusable(at: Millis) -> str:
+    """What is wrong with a timestamp, for who has to mend it."""
+    if is_usable(at * 1_000):
+        return f"the record's timestamp {at} is in seconds, and Kafka's are in milliseconds"
+    return f"the record's timestamp {at} is no instant from 2000 to 2099 in milliseconds"
+
+
 def parse_instant(text: str) -> Millis | None:
     """Milliseconds since the epoch (fractions cut to them), or None for what is no instant."""
     match = _ISO.fullmatch(text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bridge.core import answers, closing, expiry, sizes
 from bridge.core.closing import Closed
+from bridge.core.instants import is_usable
 from bridge.core.model import (
     Counted,
     DeadLetter,
@@ -74,7 +75,8 @@ def _refusal(event: Interrupted, now: Millis, rules: Rules) -> Refusal | None:
     """Why an event that was never seen opens nothing."""
     policy = rules.policy
     oldest = now - min(policy.max_event_age, policy.run.closed_retention)
-    if event.origin.timestamp <= oldest:
+    written = event.origin.timestamp
+    if (written if is_usable(written) else event.at) <= oldest:
         return Refusal("too_old", "the event is older than max_event_age")
     if len(event.questions) > rules.limits.interrupts_per_run:
         return Refusal("limit", f"{len(event.questions)} interrupts exceed interrupts_per_run")

@@ -9,8 +9,9 @@ import json
 from typing import Any, Final, cast
 
 from bridge.core import json_text
+from bridge.core.instants import is_usable
 from bridge.core.json_text import JsonError
-from bridge.core.model import Counted, Input, Limits, Reason, Refusal
+from bridge.core.model import Counted, Input, Limits, Millis, Reason, Refusal
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.interface import Reading, Record
 
@@ -40,6 +41,13 @@ class RawEvent:
     def is_strict(self) -> bool:
         """Whether the value is known to keep every rule of strict JSON."""
         return self._strict is not _UNREAD
+
+    def at(self, own: object = None) -> Millis:
+        """When it was written: its record's instant, else its own where only that is usable."""
+        written = self.record.origin.timestamp
+        if not is_usable(written) and isinstance(own, int) and is_usable(own):
+            return own
+        return written
 
     def key_text(self) -> str | None:
         """The record's key, where it is a text."""

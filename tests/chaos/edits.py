@@ -78,6 +78,12 @@ def moved(role: Role, **where: Any) -> Callable[[Records], Records]:
     return move
 
 
+def refused_as(log: Records, letter: LogRecord, reason: bytes) -> Records:
+    """The dead letter with another reason."""
+    headers = [(n, reason if n == "bridge-reason" else value) for n, value in letter.headers]
+    return [r._replace(headers=tuple(headers)) if r is letter else r for r in log]
+
+
 def with_value(role: Role, index: int, value: bytes) -> Callable[[Records], Records]:
     def put(log: Records) -> Records:
         record = [r for r in log if r.role == role][index]

@@ -18,6 +18,7 @@ from tests.chaos.edits import (
     found,
     letter,
     moved,
+    refused_as,
     setting,
     with_value,
     without,
@@ -156,6 +157,12 @@ SEEDED: list[Seed] = [
         "every_event_is_accounted_for",
         "a conflict ignored silently",
         lambda log: without(log, letter(log, b"run_conflict")),
+    ),
+    (
+        "I4",
+        "every_event_is_accounted_for",
+        "refused as untimed although it is stamped",
+        lambda log: refused_as(log, letter(log, b"run_conflict"), b"no_timestamp"),
     ),
     (
         "I4",

@@ -61,6 +61,7 @@ Reason = Literal[
     "run_conflict",
     "run_reused",
     "too_old",
+    "no_timestamp",
     "limit",
     "command_too_large",
     "no_refusal_configured",

@@ -14,8 +14,8 @@ from bridge.demo.check.story import Life, Output, Story
 
 # Reasons for which a well-formed event is refused all the same.
 _LAWFUL = frozenset(
-    {"run_conflict", "run_reused", "too_old", "limit", "too_large", "unsupported"}
-    | {"command_too_large", "no_refusal_configured"}
+    {"run_conflict", "run_reused", "too_old", "no_timestamp", "limit", "too_large"}
+    | {"unsupported", "command_too_large", "no_refusal_configured"}
 )
 _CONSTANT = (
     *("approval_id", "kind", "protocol", "source", "scope", "thread_id", "run_id"),
@@ -23,6 +23,7 @@ _CONSTANT = (
     *("reason", "message", "tool_call_id", "expires_at_raw", "response_schema", "metadata"),
     *("authorize_at", "subagent_run_id"),
 )
+_YEAR_2000, _YEAR_2100 = 946_684_800_000, 4_102_444_800_000  # in milliseconds
 _WITHHELD = "[withheld]"
 # Only an answered question can still change, by its own deadline.
 _NEXT = {
@@ -111,6 +112,8 @@ def _lawfully_refused(story: Story, record: LogRecord, rivals: int | None) -> It
             yield Violation(
                 "I4", f"a valid event was refused as {reason!r}", (text_of(record.place),)
             )
+        elif reason == "no_timestamp" and _YEAR_2000 <= record.timestamp < _YEAR_2100:
+            yield Violation("I4", "no_timestamp for a stamped record", (text_of(record.place),))
         elif reason in {"run_conflict", "run_reused"} and rivals is not None and rivals < 2:
             yield Violation(
                 "I4", f"{reason} without another event of that run", (text_of(record.place),)

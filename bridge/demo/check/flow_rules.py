@@ -11,7 +11,7 @@ from bridge.demo.check.log import LogRecord, Violation, text_of
 from bridge.demo.check.readings import Asked, Bad, Kept, Reading, Went
 from bridge.demo.check.story import Story, header_origin
 
-_JUDGED_AT_HOME = frozenset({b"run_conflict", b"run_reused", b"too_old"})
+_JUDGED_AT_HOME = frozenset({b"run_conflict", b"run_reused", b"too_old", b"no_timestamp"})
 _ABOUT_A_RUN = frozenset({b"command_too_large", b"no_refusal_configured"})
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from bridge.core import json_text
-from bridge.core.model import Interrupted, Question
+from bridge.core.model import Interrupted, Millis, Question
 from bridge.protocols.ag_ui.event import NAME, Event
 from bridge.protocols.ag_ui.interrupts import Interrupt, check_count, questions_of, read_leniently
 from bridge.protocols.fields import MAX_SAFE_INTEGER, Fields, Unreadable
@@ -90,7 +90,8 @@ def _read_plainly(event: Event, end: _PlainEnd, interrupts: list[Interrupt]) -> 
     check_count(len(interrupts), "/outcome/interrupts", event.limits)
     value = event.strictly()
     digest = json_text.digest(value["outcome"]["interrupts"])
-    return _interrupted(event, end.threadId, end.runId, questions_of(interrupts), digest)
+    at = event.at(end.timestamp)
+    return _interrupted(event, end.threadId, end.runId, questions_of(interrupts), digest, at)
 
 
 def _read_leniently(event: Event) -> Reading:
@@ -105,7 +106,8 @@ def _read_leniently(event: Event) -> Reading:
     kind = value.get("type")
     if kind == "interrupt":
         questions, digest = read_leniently(event.value, outcome, event.limits, event.seen)
-        return _interrupted(event, thread_id, run_id, questions, digest)
+        at = event.at(fields.find("timestamp")[1])
+        return _interrupted(event, thread_id, run_id, questions, digest, at)
     if kind not in ("success", "cancelled"):
         raise Unreadable("unknown_outcome", f"{pointer}/type", "not an outcome of AG-UI 1.0")
     _ended_without_question(fields, outcome, event.seen)
@@ -142,9 +144,12 @@ def _ended_without_question(fields: Fields, outcome: Fields, seen: set[str]) -> 
 
 
 def _interrupted(
-    event: Event, thread_id: str, run_id: str, questions: tuple[Question, ...], digest: bytes
+    event: Event,
+    thread_id: str,
+    run_id: str,
+    questions: tuple[Question, ...],
+    digest: bytes,
+    at: Millis,
 ) -> Reading:
     thread, origin = event.thread(thread_id), event.record.origin
-    return event.reading(
-        Interrupted(thread, run_id, NAME, questions, digest, origin.timestamp, origin)
-    )
+    return event.reading(Interrupted(thread, run_id, NAME, questions, digest, at, origin))

@@ -65,12 +65,11 @@ def _run_started(event: Event) -> Reading:
     pointer, given = fields.find("input")
     if given is not None:
         covers = _resumed_ids(Fields(given, pointer, event.seen), event.seen)
-    origin = event.record.origin
     moved_on = MovedOn(
         event.thread(thread_id),
         "resumed_elsewhere",
-        origin.timestamp,
-        origin,
+        event.at(fields.find("timestamp")[1]),
+        event.record.origin,
         by_run=run_id,
         covers=() if event.lacks_agent() else covers,
     )
@@ -100,8 +99,8 @@ def _run_error(event: Event) -> Reading:
         return event.reading()
     if not thread_id:
         return event.unattributable()
-    origin = event.record.origin
-    return event.reading(RunFailed(event.thread(thread_id), origin.timestamp, origin))
+    at = event.at(fields.find("timestamp")[1])
+    return event.reading(RunFailed(event.thread(thread_id), at, event.record.origin))
 
 
 _READERS: Mapping[str, Callable[[Event], Reading]] = {

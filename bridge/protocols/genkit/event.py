@@ -10,8 +10,9 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from bridge.core.instants import is_usable, parse_instant
 from bridge.core.json_text import JsonError
-from bridge.core.model import Limits
+from bridge.core.model import Limits, Millis
 from bridge.protocols.event import RawEvent, loosely
 from bridge.protocols.fields import Fields, Unreadable
 from bridge.protocols.genkit.options import Options
@@ -75,6 +76,12 @@ class Found(Struct, frozen=True, gc=False):
     @property
     def pointer(self) -> str:
         return f"/{self.place}" if self.place else ""
+
+
+def created_at(found: Found) -> Millis | None:
+    """When the turn ended, by its own word; a usable instant or None."""
+    at = None if found.turn.createdAt is None else parse_instant(found.turn.createdAt)
+    return at if at is not None and is_usable(at) else None
 
 
 def find_turn(event: Event) -> Found | None:

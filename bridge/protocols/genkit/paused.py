@@ -15,7 +15,7 @@ from msgspec import Raw
 from bridge.core import json_text
 from bridge.core.model import Interrupted, JsonText, MovedOn, ThreadKey
 from bridge.protocols.fields import Unreadable
-from bridge.protocols.genkit.event import NAME, Event, Found
+from bridge.protocols.genkit.event import NAME, Event, Found, created_at
 from bridge.protocols.genkit.message import Request, is_truthy, requests_of
 from bridge.protocols.genkit.parts import respond_part
 from bridge.protocols.genkit.questions import digest_of, key_of, questions_of
@@ -57,7 +57,7 @@ def paused(found: Found, event: Event) -> Reading:
         NAME,
         questions_of(requests, session, turn_id, event),
         digest_of(requests),
-        origin.timestamp,
+        event.at(created_at(found)),
         origin,
         native=msgspec.json.encode(native),
     )

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from bridge.core.instants import parse_instant
 from bridge.core.json_text import JsonError
-from bridge.core.model import Limits, Millis, MovedOn
+from bridge.core.model import Limits, MovedOn
 from bridge.protocols.event import unfit
 from bridge.protocols.fields import Unreadable, spelling
-from bridge.protocols.genkit.event import Event, Found, find_turn
+from bridge.protocols.genkit.event import Event, Found, created_at, find_turn
 from bridge.protocols.genkit.options import Options
 from bridge.protocols.genkit.paused import paused
 from bridge.protocols.genkit.session import session_of
@@ -79,11 +78,8 @@ def _went_on(found: Found, event: Event) -> Reading:
     thread = session_of(found, event).thread(event.source)
     if thread is None:
         return event.unattributable()
-    return event.reading(MovedOn(thread, "moved_on", _instant(found, event), event.record.origin))
-
-
-def _instant(found: Found, event: Event) -> Millis:
-    """When the turn ended. A store may write an old snapshot again: its own time is the earlier."""
-    at, created = event.record.origin.timestamp, found.turn.createdAt
-    own = None if created is None else parse_instant(created)
-    return at if own is None else min(at, own)
+    # A store may write an old snapshot again: its own time is the earlier.
+    own = created_at(found)
+    at = event.at(own)
+    at = at if own is None else min(at, own)
+    return event.reading(MovedOn(thread, "moved_on", at, event.record.origin))
