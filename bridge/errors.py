@@ -117,6 +117,12 @@ class InputUnknown(ClusterError):
     code = "input_unknown"
 
 
+class TransactionUndecided(ClusterError):
+    """A transaction of the slot lies open in a log, and nothing tells which end it was to have."""
+
+    code = "transaction_undecided"
+
+
 class TransactionError(BridgeError):
     """A slot's transaction did not commit for sure; its producer must not be used again."""
 

@@ -83,6 +83,7 @@ class DevBroker:
     ) -> None:
         self._settings = dict(settings or {})
         self._jvm_options = [*jvm_options, f"-Dorg.slf4j.simpleLogger.defaultLogLevel={log_level}"]
+        self.cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
         self._dir: Path | None = None
         self._port = 0
         self._java: list[str] = []
@@ -202,16 +203,14 @@ class DevBroker:
         directory = self._directory()
         settings = {
             **SETTINGS,
-            "controller.quorum.voters": f"1@127.0.0.1:{controller}",
-            "listeners": f"PLAINTEXT://127.0.0.1:{self._port},CONTROLLER://127.0.0.1:{controller}",
             "log.dirs": str(directory / "data"),
+            **self._network(self._port, controller),
             **self._settings,
         }
         lines = [f"{name}={value}" for name, value in settings.items()]
         (directory / "server.properties").write_text("\n".join(lines) + "\n")
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
         # One word in 64 begins with a hyphen: joined to its option it is not taken for another.
-        command = [*self._java, "kafka.tools.StorageTool", "format", f"--cluster-id={cluster}"]
+        command = [*self._java, "kafka.tools.StorageTool", "format", f"--cluster-id={self.cluster}"]
         command += ["-c", str(directory / "server.properties")]
         with self.log.open("ab") as log:
             done = subprocess.run(
@@ -223,6 +222,13 @@ class DevBroker:
             )
         if done.returncode != 0:
             raise BrokerError(f"the broker's storage was not formatted:\n{self.log_tail()}")
+
+    def _network(self, port: int, controller: int) -> dict[str, str]:
+        """Where the node listens and who decides: a cluster of its own."""
+        return {
+            "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+            "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}",
+        }
 
     def _launch(self) -> None:
         directory = self._directory()

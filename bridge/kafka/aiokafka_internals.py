@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -19,7 +19,7 @@ import aiokafka.producer.sender as aiokafka_sender
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.consumer.fetcher import PartitionRecords
 from aiokafka.record.control_record import ABORT_MARKER, ControlRecord
-from aiokafka.structs import ConsumerRecord
+from aiokafka.structs import ConsumerRecord, TopicPartition
 
 from bridge.errors import BridgeError, RecordUnreadable
 
@@ -198,6 +198,25 @@ async def kill_producer(producer: AIOKafkaProducer, within: float) -> None:
         _retrieve(batch._drain_waiter)
     if manager is not None:
         _retrieve(manager._transaction_waiter)
+
+
+async def kill_client(client: Any, within: float) -> None:
+    """End every task and connection of a bare client in at most `within` seconds."""
+    await _end(within, client)
+
+
+def add_bare(producer: AIOKafkaProducer, partitions: Iterable[TopicPartition]) -> None:
+    """Add partitions to the transaction under way without any record in them.
+
+    The end of the transaction puts its marker there, which is all that readers get of it.
+    """
+    for partition in partitions:
+        producer._txn_manager.maybe_add_partition_to_txn(partition)
+
+
+def identity(producer: AIOKafkaProducer) -> tuple[int, int]:
+    """Producer id and epoch of a producer that has started."""
+    return producer._txn_manager.producer_id, producer._txn_manager.producer_epoch
 
 
 async def kill_consumer(consumer: AIOKafkaConsumer, within: float) -> None:

@@ -5,11 +5,12 @@ The caller says where and as whom (bootstrap_servers, security_protocol, ssl_con
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.client import AIOKafkaClient
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from aiokafka.errors import (
     GroupAuthorizationFailedError,
@@ -21,6 +22,7 @@ from aiokafka.errors import (
 from bridge.errors import BridgeError, ClusterError, NotAuthorized, Unreachable
 from bridge.kafka.aiokafka_internals import (
     captured_reasons,
+    kill_client,
     kill_consumer,
     kill_producer,
     prepare,
@@ -136,24 +138,51 @@ def make_admin(client: ClientSettings) -> AIOKafkaAdminClient:
     return AIOKafkaAdminClient(**client, request_timeout_ms=int(REQUEST_TIMEOUT * 1000))
 
 
-async def start_producer(producer: AIOKafkaProducer, within: float = START_DEADLINE) -> None:
+def make_client(client: ClientSettings) -> AIOKafkaClient:
+    """A bare connection to the cluster, not started, for requests that no other client has."""
+    prepare()
+    return AIOKafkaClient(**client, request_timeout_ms=int(REQUEST_TIMEOUT * 1000))
+
+
+async def start_producer(
+    producer: AIOKafkaProducer,
+    within: float = START_DEADLINE,
+    before: Callable[[AIOKafkaClient], Awaitable[None]] | None = None,
+) -> None:
     """Start or kill. Starting fences whoever has the transactional id and settles its transaction.
 
+    `before` is called with the producer's own client, connected, while nobody is fenced yet.
     Raises Unreachable, NotAuthorized or ClusterError; the producer is dead then.
     """
-    await _start(producer, within)
+
+    async def start() -> None:
+        if before is not None:
+            await producer.client.bootstrap()  # the start below does so again, and finds it done
+            await before(producer.client)
+        await producer.start()
+
+    await _start(producer, start, within)
 
 
 async def start_consumer(consumer: AIOKafkaConsumer, within: float = START_DEADLINE) -> None:
     """Start or kill; raises as `start_producer`. A start that failed leaves a consumer useless."""
-    await _start(consumer, within)
+    await _start(consumer, consumer.start, within)
 
 
-async def _start(client: AIOKafkaProducer | AIOKafkaConsumer, within: float) -> None:
+async def start_client(client: AIOKafkaClient, within: float = START_DEADLINE) -> None:
+    """Connect or close; raises as `start_producer`."""
+    await _start(client, client.bootstrap, within)
+
+
+async def _start(
+    client: AIOKafkaProducer | AIOKafkaConsumer | AIOKafkaClient,
+    start: Callable[[], Awaitable[None]],
+    within: float,
+) -> None:
     with captured_reasons() as reasons:
         try:
             async with asyncio.timeout(within):
-                await client.start()
+                await start()
         except BaseException as error:
             await kill(client)
             # R7: the client lets AssertionError and others through, so no narrower class will do
@@ -162,12 +191,14 @@ async def _start(client: AIOKafkaProducer | AIOKafkaConsumer, within: float) -> 
             raise
 
 
-async def kill(client: AIOKafkaProducer | AIOKafkaConsumer) -> None:
+async def kill(client: AIOKafkaProducer | AIOKafkaConsumer | AIOKafkaClient) -> None:
     """End the client's tasks and connections within KILL_DEADLINE; sends and awaits nothing."""
     if isinstance(client, AIOKafkaProducer):
         await kill_producer(client, KILL_DEADLINE)
-    else:
+    elif isinstance(client, AIOKafkaConsumer):
         await kill_consumer(client, KILL_DEADLINE)
+    else:
+        await kill_client(client, KILL_DEADLINE)
 
 
 async def stop_consumer(consumer: AIOKafkaConsumer, within: float = REQUEST_TIMEOUT) -> None:

@@ -15,6 +15,7 @@ from aiokafka.structs import ConsumerRecord, TopicPartition
 from bridge.errors import ConfigError, Fenced
 from bridge.kafka import state_codec as codec
 from bridge.kafka.clients import ClientSettings, make_consumer, start_consumer, stop_consumer
+from bridge.kafka.leftovers import settle
 from bridge.kafka.names import transactional_id
 from bridge.kafka.reader import partition_counts, reading
 from bridge.kafka.restore import restore
@@ -154,6 +155,7 @@ async def _move(
     producer = SlotProducer(client, name, slot, inputs.topics)
     await producer.start()  # R1: from here on nobody else moves it
     try:
+        await settle(producer)
         stored = await _restored(client, inputs.topics["state"], slot)
         moves = chosen(await _compared(client, inputs, stored, [slot]))
         if moves:

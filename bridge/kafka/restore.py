@@ -28,9 +28,10 @@ from bridge.kafka.clients import (
 OnBatch = Callable[[Sequence[ConsumerRecord]], None]
 OnUnsettled = Callable[[int, int], None]
 
-# Fencing settles the open transaction before it returns, so a difference between last stable offset
-# and high watermark means something this design excludes: wait for the broker's own clean-up,
-# which takes the transaction timeout of 15 s and its sweep of 10 s, and some room.
+# Fencing settles the open transaction before it returns, and what the broker left open has been
+# settled since. A difference between last stable offset and high watermark is somebody else's:
+# wait for the broker's own clean-up, which takes the transaction timeout of 15 s and its sweep of
+# 10 s, and some room.
 UNSETTLED_DEADLINE: Final = 40.0
 
 _POLL_MS: Final = 50
@@ -38,7 +39,7 @@ _BATCH_RECORDS: Final = 2_000  # what one turn of the event loop decodes: 3 ms, 
 
 
 class StateUnsettled(ClusterError):
-    """A transaction on the state partition stayed open although its producer was fenced."""
+    """A transaction that is not the slot's own stays open in a partition that only it writes to."""
 
     code = "state_unsettled"
 
@@ -126,8 +127,9 @@ async def _settled(
         if time.monotonic() > deadline:
             raise StateUnsettled(
                 f"{behind.topic}/{behind.partition} has an open transaction at {stable[behind]}. "
-                "The slot aborts what is its own and opens again; if this repeats, find the "
-                "producer with kafka-transactions.sh find-hanging and abort it."
+                "It is not of this slot's producer id, which ends its own by what the coordinator "
+                "decided: kafka-transactions.sh describe-producers tells whose it is. Who writes "
+                "there besides this slot must not; once that is gone, the slot goes on by itself."
             )
         await asyncio.sleep(_POLL_MS / 1000)
 

@@ -26,11 +26,13 @@ from bridge.errors import (
     SourceNotConfigured,
     StateFormatNewer,
     TransactionError,
+    TransactionUndecided,
 )
 from bridge.kafka.clock import BrokerClock
 from bridge.kafka.desk import Desk
 from bridge.kafka.lease import Membership
 from bridge.kafka.tenure import SlotSetup, Tenure
+from bridge.kafka.verdict import Verdicts
 from bridge.observe.slot_figures import SlotFigures, SlotState
 
 log = logging.getLogger(__name__)
@@ -46,6 +48,7 @@ FATAL: Final = (
     SlotsMismatch,
     SourceNotConfigured,
     StateFormatNewer,
+    TransactionUndecided,
 )
 """What somebody has to mend: the slot stops and says what to do."""
 
@@ -63,6 +66,7 @@ class Slot:
         self._membership = membership
         self._stopping = asyncio.Event()
         self._clock = BrokerClock()
+        self._verdicts = Verdicts()
         self._tenure: Tenure | None = None
         self._log = _SlotLog(log, {"slot": desk.slot})
         self._failures = 0
@@ -95,7 +99,7 @@ class Slot:
 
     async def _hold_office(self) -> None:
         """One tenure from its opening to its end, closed whatever happens."""
-        tenure = self._tenure = Tenure(self._desk, self._setup, self._clock)
+        tenure = self._tenure = Tenure(self._desk, self._setup, self._clock, self._verdicts)
         opened = math.inf
         try:
             if await self._unless_stopped(tenure.open()):

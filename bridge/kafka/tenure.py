@@ -25,9 +25,11 @@ from bridge.kafka.desk import Desk
 from bridge.kafka.draft import Draft
 from bridge.kafka.intake import REFRESH_S, Intake, Positions, Seen, StartFrom
 from bridge.kafka.ledger import Ledger
+from bridge.kafka.leftovers import settle
 from bridge.kafka.names import transactional_id
-from bridge.kafka.restore import StateUnsettled, restore
-from bridge.kafka.transaction import SlotProducer
+from bridge.kafka.restore import restore
+from bridge.kafka.transaction import OUTPUTS, SlotProducer
+from bridge.kafka.verdict import Verdicts
 from bridge.observe.metrics import Metrics
 from bridge.observe.slot_figures import SlotFigures, SlotState
 from bridge.records.outgoing import Outgoing
@@ -77,10 +79,6 @@ class SlotSetup:
     times: SlotTimes = field(default_factory=SlotTimes)
 
 
-OUTPUTS: Final = ("approvals", "resume-commands", "answer-verdicts", "dead-letters")
-"""Topics of which only the slot writes the partition with its number; reroute is everybody's."""
-
-
 def takeover_marks(slot: int) -> list[Outgoing]:
     """R2 for other teams' readers: something after an abort marker on each compacted output."""
     return [Outgoing("approvals", f"__bridge/slot-{slot}".encode(), None)]
@@ -89,7 +87,10 @@ def takeover_marks(slot: int) -> list[Outgoing]:
 class Tenure:
     """Open it once, serve until told to stop, close it whatever happened."""
 
-    def __init__(self, desk: Desk, setup: SlotSetup, clock: BrokerClock) -> None:
+    def __init__(
+        self, desk: Desk, setup: SlotSetup, clock: BrokerClock, verdicts: Verdicts
+    ) -> None:
+        """`clock` and `verdicts` are the slot's: what they know outlives a tenure."""
         self._desk = desk
         self._setup = setup
         self._clock = clock
@@ -100,6 +101,7 @@ class Tenure:
             transactional_id(setup.app_id, setup.topics["state"], desk.slot),
             desk.slot,
             setup.topics,
+            verdicts=verdicts,
             deadline=setup.times.transaction_deadline,
             timeout=setup.times.transaction_timeout,
         )
@@ -118,16 +120,15 @@ class Tenure:
     async def open(self) -> None:
         """Fence, then read, never the other way (R1)."""
         await self._producer.start()  # 1: fences the predecessor, settles its open transaction
+        for end, partitions in (await settle(self._producer)).items():
+            self._setup.metrics.count("leftovers", end, len(partitions))
         self.state = "restoring"
-        try:
-            await self._restore()  # 2, 3: to the high watermark that fencing has fixed
-        except StateUnsettled:
-            await self._producer.abort_leftovers()
-            raise
+        await self._restore()  # 2, 3: to the high watermark that fencing has fixed
         seen = self._seen()
         await self._intake.open(seen, self._producer.partition_counts)  # 4: positions
         marks = takeover_marks(self._slot)
         await self._write(self._takeover(), marks)  # 5: the takeover record (R2)
+        self._producer.verdicts.forget()
         self._ends = await self._intake.end_offsets()  # 6: from here on, inputs
         self._hold_until = self._clock.now() + self._setup.times.takeover_grace
         self.state = "catching_up"

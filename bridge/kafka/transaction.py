@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final, Literal, get_args
 
+from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import (
     InvalidProducerEpoch,
     ProducerFenced,
@@ -33,7 +34,9 @@ from bridge.errors import (
 )
 from bridge.kafka.aiokafka_internals import (
     RETIRE_AT_SEQUENCE,
+    add_bare,
     highest_sequence,
+    identity,
     muted_retries,
 )
 from bridge.kafka.clients import (
@@ -46,9 +49,12 @@ from bridge.kafka.clients import (
     make_producer,
     start_producer,
 )
+from bridge.kafka.inquiry import Inquiry
+from bridge.kafka.verdict import End, Verdicts
 from bridge.records.outgoing import Outgoing, Role
 
-_LEFTOVER: Final = b"__bridge/leftover"  # the key of records that nobody will ever see
+OUTPUTS: Final = ("approvals", "resume-commands", "answer-verdicts", "dead-letters")
+"""Topics of which only the slot writes the partition with its number; reroute is everybody's."""
 
 Life = Literal["new", "ready", "busy", "dead"]
 
@@ -75,12 +81,15 @@ class SlotProducer:
         slot: int,
         topics: Mapping[str, str],
         *,
+        verdicts: Verdicts | None = None,
         deadline: float = TRANSACTION_DEADLINE,
         timeout: float = TRANSACTION_TIMEOUT,
     ) -> None:
-        """`topics` gives topic names by role; `deadline` (seconds) bounds each transaction here,
-        `timeout` on the broker, where it must be longer.
+        """`topics` gives topic names by role; `verdicts` is where the slot keeps what became of
+        its former transactions; `deadline` (seconds) bounds each transaction here, `timeout` on
+        the broker, where it must be longer.
         """
+        self.verdicts = verdicts if verdicts is not None else Verdicts()
         self.transactional_id = transactional_id
         self.life: Life = "new"
         self._producer = make_producer(client, transactional_id, timeout)
@@ -91,11 +100,12 @@ class SlotProducer:
     async def start(self, within: float = START_DEADLINE) -> None:
         """Fence the predecessor and settle its open transaction (R1: read nothing before this).
 
+        What the coordinator knows of that transaction is asked first: the fence wipes it.
         Raises Unreachable, NotAuthorized, TopicsWrong or ClusterError; the producer is dead then.
         """
         self.life = "busy"
         try:
-            await start_producer(self._producer, within)
+            await start_producer(self._producer, within, self._ask)
             async with asyncio.timeout(within):
                 await self._learn_partitions()
         except BaseException as error:
@@ -130,25 +140,50 @@ class SlotProducer:
         self.life = "ready"
         return self._committed(acknowledged)
 
-    async def abort_leftovers(self) -> None:
-        """Close, as aborted, what a transaction of the slot left open in a log; dead afterwards.
+    async def end_open(self, partitions: Iterable[TopicPartition], end: End) -> None:
+        """Put the end of a transaction, and no record, into partitions where one lies open.
 
-        Brokers that crash can settle a transaction and leave a partition without its marker. The
-        next marker of the same producer id ends it there, so a commit would publish what never
-        was committed: a marker goes to every partition that the slot writes to. Raises whatever
-        stands against it.
+        The leader ends whatever this producer id has open there, so `end` must be the end that
+        the lost transaction got. Raises as `commit`.
         """
         await self._enter()
+        asked = False
         try:
             async with asyncio.timeout(self._deadline):
-                homes = await self.partitions_for(self._topics["reroute"])
-                nothing = [Outgoing(role, _LEFTOVER, None) for role in get_args(Role)]
-                nothing += [Outgoing("reroute", _LEFTOVER, None, partition=home) for home in homes]
                 await self._producer.begin_transaction()
-                await self._send(nothing)
-                await self._producer.abort_transaction()
-        finally:
+                add_bare(self._producer, partitions)
+                asked = True
+                if end == "commit":
+                    await self._producer.commit_transaction()
+                else:
+                    await self._producer.abort_transaction()
+        except BaseException as error:
             await self.kill()
+            if not isinstance(error, Exception):
+                raise
+            raise self._failure(error, asked, 0) from error
+        self.life = "ready"
+
+    @property
+    def inquiry(self) -> Inquiry:
+        """Questions over this producer's connections."""
+        return Inquiry(self._producer.client)
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Its producer id and epoch, once it has started."""
+        return identity(self._producer)
+
+    @property
+    def shared_topic(self) -> str:
+        """The only topic of which other slots write to the same partitions."""
+        return self._topics["reroute"]
+
+    async def own_partitions(self) -> list[TopicPartition]:
+        """All that its transactions may write to: its partition of each topic, and every home."""
+        homes = await self.partitions_for(self.shared_topic)
+        mine = [TopicPartition(self._topics[role], self._slot) for role in ("state", *OUTPUTS)]
+        return mine + [TopicPartition(self.shared_topic, home) for home in sorted(homes)]
 
     async def partitions_for(self, topic: str) -> frozenset[int]:
         """The partitions of any topic. Raises TopicsWrong for one that is not there (R15)."""
@@ -186,6 +221,9 @@ class SlotProducer:
         """End tasks and connections at once. An open transaction is left to whoever fences it."""
         self.life = "dead"
         await kill(self._producer)
+
+    async def _ask(self, client: AIOKafkaClient) -> None:
+        self.verdicts.learn(await Inquiry(client).last_transaction(self.transactional_id))
 
     async def _enter(self) -> None:
         if self.life != "ready":

@@ -1,7 +1,12 @@
-"""A transaction that the coordinator has lost track of, left open in the partitions for ever."""
+"""Transactions that lie open in a log after their producer was fenced, and the end they get.
+
+A broker that loses a marker is made here by a client that does not tell the coordinator of a
+partition and a broker that takes its records all the same; `test_two_nodes` has the real thing.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -14,8 +19,13 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
+from bridge.errors import TransactionUndecided
 from bridge.kafka import restore
+from bridge.kafka.aiokafka_internals import add_bare
+from bridge.kafka.inquiry import inquiring
+from bridge.kafka.leftovers import settle
 from bridge.kafka.restore import StateUnsettled
+from bridge.kafka.verdict import End, Verdicts
 from tests.integration.kafka.slots import Slot, approval, state
 
 
@@ -40,53 +50,154 @@ def gullible(bootstrap: str) -> Iterator[None]:
     verify(bootstrap, "true")
 
 
-async def leave_open(slot: Slot, *targets: TopicPartition) -> None:
-    """Records of a transaction that no coordinator will ever end."""
+async def lose_markers(
+    slot: Slot,
+    *lost: TopicPartition,
+    kept: tuple[TopicPartition, ...] = (),
+    end: End | None = None,
+) -> None:
+    """A transaction with a record `lost` in all of them that ends in `kept` alone, or nowhere."""
     async with slot.raw() as producer:
         await producer.begin_transaction()
-        for target in targets:
+        for target in lost:
             producer._txn_manager._txn_partitions.add(target)  # as if it had been asked
+        if end is not None and not kept:  # the coordinator decides of something
+            add_bare(producer, [TopicPartition(slot.topics["dead-letters"], 0)])
+        for target in (*kept, *lost):
             await producer.send_and_wait(target.topic, b"lost", b"k", partition=target.partition)
+        if end == "commit":
+            await producer.commit_transaction()
+        elif end == "abort":
+            await producer.abort_transaction()
+
+
+async def fence(slot: Slot) -> None:
+    """An owner that fences and dies at once: the coordinator remembers nothing afterwards."""
+    async with slot.raw():
+        pass
+
+
+async def settled(slot: Slot, verdicts: Verdicts | None = None) -> dict[str, list[str]]:
+    """What the next owner ends, by role; all is readable afterwards."""
+    roles = {topic: role for role, topic in slot.topics.items()}
+    async with slot.opened(verdicts=verdicts) as producer:
+        plan = await settle(producer)
+        await producer.commit([state(b"k", b"next"), approval(b"k", b"next")])
+    return {end: sorted(roles[tp.topic] for tp in ended) for end, ended in plan.items()}
 
 
 @pytest.mark.usefixtures("gullible")
-async def test_a_lost_transaction_is_closed_as_aborted(
-    slot: Slot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Fencing does not settle it; after the abort nobody ever sees its records."""
-    monkeypatch.setattr(restore, "UNSETTLED_DEADLINE", 0.5)
+async def test_one_that_nobody_decided_is_aborted(slot: Slot) -> None:
     async with slot.opened() as producer:
         await producer.commit([state(b"k", b"kept"), approval(b"k", b"kept")])
-    await leave_open(slot, slot.state, slot.approvals)
-    async with slot.opened() as producer:
-        with pytest.raises(StateUnsettled):
-            await slot.restored()
-        await producer.abort_leftovers()
-        assert producer.life == "dead"
-    async with slot.opened() as producer:
-        assert [record.value for record in (await slot.restored()).batches] == [b"kept"]
-        await producer.commit([state(b"k", b"next"), approval(b"k", b"next")])
+    await lose_markers(slot, slot.state, slot.approvals)
+    assert await settled(slot) == {"abort": ["approvals", "state"]}
     assert await slot.visible(slot.state) == [b"kept", b"next"]
     assert await slot.visible(slot.approvals) == [b"kept", b"next"]
 
 
 @pytest.mark.usefixtures("gullible")
-async def test_without_the_abort_a_commit_publishes_it(slot: Slot) -> None:
-    """Why every partition gets its marker: the next commit there ends the lost one too."""
-    await leave_open(slot, slot.approvals)
+async def test_one_that_was_committed_is_committed(slot: Slot) -> None:
+    """Its state is settled and says that the approval was published: aborting it loses it."""
+    await lose_markers(slot, slot.approvals, kept=(slot.state,), end="commit")
+    assert await settled(slot) == {"commit": ["approvals"]}
+    assert await slot.visible(slot.state) == [b"lost", b"next"]
+    assert await slot.visible(slot.approvals) == [b"lost", b"next"]
+
+
+@pytest.mark.usefixtures("gullible")
+async def test_one_that_was_committed_and_lies_open_everywhere_is_committed(slot: Slot) -> None:
+    await lose_markers(slot, slot.state, slot.approvals, end="commit")
+    assert await settled(slot) == {"commit": ["approvals", "state"]}
+    assert await slot.visible(slot.state) == [b"lost", b"next"]
+    assert await slot.visible(slot.approvals) == [b"lost", b"next"]
+
+
+@pytest.mark.usefixtures("gullible")
+async def test_one_that_was_aborted_is_aborted(slot: Slot) -> None:
+    await lose_markers(slot, slot.approvals, kept=(slot.state,), end="abort")
+    assert await settled(slot) == {"abort": ["approvals"]}
+    assert await slot.visible(slot.state) == [b"next"]
+    assert await slot.visible(slot.approvals) == [b"next"]
+
+
+@pytest.mark.usefixtures("gullible")
+async def test_without_the_settling_a_commit_publishes_it(slot: Slot) -> None:
+    """Why it comes before everything: the next marker there ends the lost one too."""
+    await lose_markers(slot, slot.approvals, kept=(slot.state,), end="abort")
     async with slot.opened() as producer:
         await producer.commit([state(b"k"), approval(b"k", b"next")])
     assert await slot.visible(slot.approvals) == [b"lost", b"next"]
 
 
 @pytest.mark.usefixtures("gullible")
-async def test_a_lost_transaction_of_an_output_is_found_before_the_first_commit(
+@pytest.mark.parametrize("end", ["commit", "abort"])
+async def test_the_verdict_outlives_the_owner_who_asked(slot: Slot, end: End) -> None:
+    """A tenure that ends between fence and settling leaves it to the slot's next one."""
+    verdicts = Verdicts()
+    await lose_markers(slot, slot.state, slot.approvals, end=end)
+    async with slot.opened(verdicts=verdicts):
+        pass
+    await fence(slot)
+    assert await settled(slot, verdicts) == {end: ["approvals", "state"]}
+
+
+@pytest.mark.usefixtures("gullible")
+@pytest.mark.parametrize("end", ["commit", "abort"])
+async def test_the_state_tells_where_the_verdict_is_gone(slot: Slot, end: End) -> None:
+    """A process that dies between fence and settling takes the coordinator's answer with it."""
+    await lose_markers(slot, slot.approvals, kept=(slot.state,), end=end)
+    await fence(slot)
+    assert await settled(slot) == {end: ["approvals"]}
+
+
+@pytest.mark.usefixtures("gullible")
+async def test_all_of_it_may_be_taken_back_where_the_verdict_is_gone(slot: Slot) -> None:
+    """With the state open too nothing of it was ever seen: the inputs are read again."""
+    await lose_markers(slot, slot.state, slot.approvals, end="commit")
+    await fence(slot)
+    assert await settled(slot) == {"abort": ["approvals", "state"]}
+
+
+@pytest.mark.usefixtures("gullible")
+async def test_where_nothing_tells_the_end_nobody_guesses(slot: Slot) -> None:
+    await lose_markers(slot, slot.approvals, end="commit")
+    await fence(slot)
+    async with slot.opened() as producer:
+        with pytest.raises(TransactionUndecided, match=r"approvals/0 .* open from offset 0"):
+            await settle(producer)
+    assert await slot.end("read_committed", slot.approvals) == 0
+
+
+@pytest.mark.usefixtures("gullible")
+async def test_reroute_is_settled_too(slot: Slot) -> None:
+    reroute = TopicPartition(slot.topics["reroute"], 0)
+    await lose_markers(slot, reroute, kept=(slot.state,), end="commit")
+    assert await settled(slot) == {"commit": ["reroute"]}
+    assert await slot.visible(reroute) == [b"lost"]
+
+
+@pytest.mark.usefixtures("gullible")
+async def test_what_another_producer_has_open_is_waited_for_and_named(
     slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A restore looks at every partition that only its slot writes to, not at the state alone."""
+    """Only the producer's own id can end it; a restore finds it in every partition it is given."""
     monkeypatch.setattr(restore, "UNSETTLED_DEADLINE", 0.5)
-    await leave_open(slot, slot.approvals)
-    async with slot.opened():
+    stranger = Slot(slot.bootstrap, slot.transactional_id + "-stranger", slot.topics)
+    await lose_markers(stranger, slot.approvals)
+    async with slot.opened() as producer:
+        assert await settle(producer) == {}
         await slot.restored()
         with pytest.raises(StateUnsettled, match="approvals"):
             await slot.restored(slot.approvals)
+
+
+async def test_an_id_without_a_past_has_no_last_transaction(slot: Slot) -> None:
+    async with inquiring(slot.client) as ask, asyncio.timeout(20):
+        assert await ask.last_transaction(slot.transactional_id) is None
+        async with slot.opened() as producer:
+            await producer.commit([state(b"k")])
+        last = await ask.last_transaction(slot.transactional_id)
+    assert last is not None
+    assert last.state in ("PrepareCommit", "CompleteCommit")  # markers are written afterwards
+    assert (last.producer_id, last.epoch) == producer.identity
