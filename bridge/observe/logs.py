@@ -17,8 +17,9 @@ from typing import Any, Literal, TextIO
 
 Format = Literal["auto", "json", "text"]
 
-CHATTY = ("aiokafka", "asyncio")
-"""Libraries whose news is not ours: only their warnings are logged, unless the level is debug."""
+OWN = "bridge"
+CLIENT = "aiokafka"
+"""The loggers that a level opens. Every other library tells its warnings and nothing else."""
 
 REPEAT_SECONDS = 10.0
 """The same warning of the client again within this time is only counted."""
@@ -38,10 +39,12 @@ def configure(
     handler = logging.StreamHandler(out)
     handler.setFormatter(TextFormatter(colour=out.isatty()) if plain else JsonFormatter())
     handler.addFilter(Repeats())
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    for name in CHATTY:
-        # Not above WARNING: the reason of a failed start is told there, and only there.
-        logging.getLogger(name).setLevel("DEBUG" if level == "debug" else "WARNING")
+    # Whatever is not named below: what a library thinks worth debugging may be what it carries.
+    logging.basicConfig(level="WARNING", handlers=[handler], force=True)
+    logging.getLogger(OWN).setLevel(level.upper())
+    # Never DEBUG: there the client logs each request as it goes out, the SASL PLAIN password and
+    # whole records with it. Never above WARNING: why a start failed is told there, and only there.
+    logging.getLogger(CLIENT).setLevel("INFO" if level == "debug" else "WARNING")
 
 
 class JsonFormatter(logging.Formatter):

@@ -79,7 +79,7 @@ def test_our_own_lines_are_never_kept_back() -> None:
 @pytest.fixture
 def out(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """A stream to configure; the suite's own logging is as before afterwards."""
-    loggers = [logging.getLogger(name) for name in (None, *logs.CHATTY)]
+    loggers = [logging.getLogger(name) for name in (None, logs.OWN, logs.CLIENT)]
     levels = [logger.level for logger in loggers]
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     yield io.StringIO()
@@ -104,3 +104,11 @@ def test_a_clients_small_talk_is_for_debugging(out: io.StringIO) -> None:
     client.info("seen too")
     messages = [json.loads(line)["message"] for line in out.getvalue().splitlines()]
     assert messages == ["seen", "seen too"]
+
+
+def test_no_level_opens_what_a_library_carries(out: io.StringIO) -> None:
+    """The client's own debug lines hold requests: passwords and records. So may any library's."""
+    logs.configure("debug", stream=out)
+    for name in ("aiokafka.conn", "aiokafka.consumer.fetcher", "asyncio", "some.library"):
+        assert not logging.getLogger(name).isEnabledFor(logging.DEBUG), name
+    assert logging.getLogger("bridge.kafka.slot").isEnabledFor(logging.DEBUG)
