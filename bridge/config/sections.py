@@ -77,7 +77,8 @@ class Limits(Model):
     command_bytes: Count = _RULES.command_bytes
     payload_bytes: Count = _RULES.payload_bytes
     schema_bytes: Count = _RULES.schema_bytes
-    record_bytes: Count = _RULES.record_bytes
+    record_bytes: Annotated[int, Field(strict=True, ge=1_024)] = _RULES.record_bytes
+    """An operation that closes a run must always fit."""
     # The standard JSON decoder recurses in C; 200 levels are far from any stack's end.
     json_depth: Annotated[int, Field(strict=True, ge=4, le=200)] = _RULES.json_depth
     id_bytes: Count = _RULES.id_bytes

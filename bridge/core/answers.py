@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridge.core import coverage, expiry, json_text, sizes
 from bridge.core.closing import Closed
@@ -24,6 +25,7 @@ from bridge.core.model import (
     Item,
     JsonText,
     Judged,
+    Limits,
     Millis,
     Parked,
     Problem,
@@ -128,18 +130,33 @@ def _other_accepted(case: Case) -> Found:
 
 
 def _too_large(case: Case) -> Found:
-    added = sizes.answer_bytes(case.answer)
-    limits = case.rules.limits
+    """What cancels closes its question, and is never refused for its size."""
+    return case.answer.status == "resolved" and _exceeds(case.answer, case.run, case.rules.limits)
+
+
+def _exceeds(answer: Answer, run: Run, limits: Limits) -> bool:
+    added = sizes.answer_bytes(answer)
     if added > limits.payload_bytes:
         return True
-    state = sizes.state_bytes(case.run) + added
-    if state > limits.thread_state_bytes:
+    state = sizes.state_bytes(run) + added
+    if state > sizes.most_state(run, limits):
         return True
     # A command holds little more than the state does, twice; counted only near the bound.
-    if 3 * state <= limits.command_bytes:
+    most = sizes.most_command(run, limits)
+    if 3 * state <= most:
         return False
-    body = sizes.body_estimate(case.run, added)
-    return sizes.command_bytes(case.run, body, added) > limits.command_bytes
+    return sizes.command_bytes(run, sizes.body_estimate(run, added), added) > most
+
+
+def _slim(answer: Answer) -> Answer:
+    """A cancelling answer that the run has no room for, without what may be left out of it."""
+    left_out = [
+        Problem(f"/{name}", "left out: the run has no room for it")
+        for name in ("metadata", "answered_by")
+        if getattr(answer, name) is not None
+    ]
+    problems = (*answer.problems, *left_out)
+    return replace(answer, metadata=None, answered_by=None, problems=problems)
 
 
 def _breaks_the_schema(case: Case) -> Found:
@@ -211,8 +228,9 @@ def _rejected(thread: Thread, case: Case, verdict: Verdict, found: Found, now: M
 
 
 def _accepted(thread: Thread, case: Case, now: Millis) -> Decision:
-    run, answer = case.run, case.answer
-    cancelled = answer.status == "cancelled"
+    run, cancelled = case.run, case.answer.status == "cancelled"
+    if cancelled and _exceeds(case.answer, run, case.rules.limits):
+        case = replace(case, answer=_slim(case.answer))
     item = moved(
         case.item,
         "cancel" if cancelled else "answer",

@@ -150,4 +150,4 @@ _OMITTED = "continuity_omitted"
 
 
 def _fits(run: Run, native: Native, rules: Rules) -> bool:
-    return sizes.command_bytes(run, len(native.body)) <= rules.limits.command_bytes
+    return sizes.command_bytes(run, len(native.body)) <= sizes.most_command(run, rules.limits)

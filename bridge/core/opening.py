@@ -5,6 +5,8 @@ Early answers that waited for it are judged in the same decision.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from bridge.core import answers, closing, expiry, sizes
 from bridge.core.closing import Closed
 from bridge.core.instants import is_usable
@@ -125,7 +127,11 @@ def _run(event: Interrupted, now: Millis, rules: Rules) -> Run:
         event.origin,
         now,
         tuple([_item(question, now, rules) for question in event.questions]),
-        rules.policy.run,
+        replace(
+            rules.policy.run,
+            state_bytes=rules.limits.thread_state_bytes,
+            command_bytes=rules.limits.command_bytes,
+        ),
         event.native,
     )
 

@@ -5,7 +5,7 @@ Counts free JSON and texts exactly and everything else by an allowance; never en
 
 from __future__ import annotations
 
-from bridge.core.model import AcceptedAnswer, Answer, Question, Run
+from bridge.core.model import AcceptedAnswer, Answer, Limits, Question, Run
 
 # Ids, instants, names of members and framing: of a run, of an item in state, of a command's entry
 # and of the entry's twin in the native body.
@@ -13,6 +13,16 @@ _RUN = 1_024
 _ITEM = 256
 _ENTRY = 320
 _BODY_ENTRY = 128
+
+
+def most_state(run: Run, limits: Limits) -> int:
+    """What the run may take in the state: as much as now, or as when it opened."""
+    return max(limits.thread_state_bytes, run.policy.state_bytes)
+
+
+def most_command(run: Run, limits: Limits) -> int:
+    """What its command may take: as much as now, or as when it opened."""
+    return max(limits.command_bytes, run.policy.command_bytes)
 
 
 def longest_id(run: Run) -> int:

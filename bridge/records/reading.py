@@ -120,7 +120,8 @@ def check_texts(wire: msgspec.Struct, limits: Limits) -> None:
     """Raises Unusable for a text that is longer than one may be: they are kept and sent again."""
     for name in wire.__struct_fields__:
         text = getattr(wire, name)
-        most = limits.id_bytes if name in _IDENTITY else limits.text_bytes
+        ids = limits.id_bytes if name in _IDENTITY else 0
+        most = max(limits.text_bytes, ids)
         if isinstance(text, str) and len(text.encode()) > most:
             raise Unusable("too_large", f"longer than {most} bytes", f"/{name}")
 

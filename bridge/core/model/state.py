@@ -52,6 +52,8 @@ class RunPolicy(Struct, frozen=True, gc=False, array_like=True):
     allowed_answerers: tuple[str, ...] = ()
     withdraw_on_failure: bool = False
     closed_retention: Millis = 7 * 86_400_000
+    state_bytes: int = 0  # the limits it was let in by: lower ones do not bind it, higher ones do
+    command_bytes: int = 0
 
 
 class Run(Struct, frozen=True, gc=False, array_like=True):

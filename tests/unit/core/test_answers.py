@@ -260,7 +260,8 @@ def test_an_action_must_be_one_of_those_offered() -> None:
 def test_what_does_not_fit_leaves_the_question_open(limits: Limits) -> None:
     """Checked before anything is sent; a smaller answer is still welcome."""
     large = answer("a", payload=b'"' + b"x" * 1_000 + b'"')
-    decision = told(opened("a"), [large, answer("a")], given=rules(limits=limits))
+    given = rules(limits=limits)
+    decision = told(opened("a", rules=given), [large, answer("a")], given=given)
     assert verdicts(decision) == ["too_large", "accepted"]
 
 
@@ -269,7 +270,7 @@ def test_a_body_that_turns_out_too_large_refuses_the_last_answer() -> None:
     tight = rules(
         limits=Limits(command_bytes=6_000), build=lambda run, _: Native("x", b"y" * 5_000)
     )
-    decision = told(opened("a"), [answer("a")], given=tight)
+    decision = told(opened("a", rules=tight), [answer("a")], given=tight)
     assert verdicts(decision) == ["too_large"]
     assert decision.thread.runs[0].is_open
 
@@ -279,7 +280,7 @@ def test_a_command_that_never_fits_closes_the_run_as_unresumable() -> None:
     tight = rules(
         limits=Limits(command_bytes=6_000), build=lambda run, _: Native("x", b"y" * 5_000)
     )
-    decision = told(opened("a"), [answer("a", status="cancelled")], given=tight)
+    decision = told(opened("a", rules=tight), [answer("a", status="cancelled")], given=tight)
     assert published(decision) == [("a", "cancelled", 2)]
     [letter] = [e for e in decision.effects if isinstance(e, DeadLetter)]
     assert letter.refusal.reason == "command_too_large"
@@ -292,8 +293,9 @@ def test_a_command_that_never_fits_closes_the_run_as_unresumable() -> None:
 def test_continuity_is_dropped_before_a_command_is() -> None:
     """The carried context goes first, with a note."""
     context = Carried("run-1", b'"' + b"c" * 5_000 + b'"', NOW)
-    thread = replace(opened("a"), carry=(context,))
-    decision = told(thread, [answer("a")], given=rules(limits=Limits(command_bytes=5_000)))
+    given = rules(limits=Limits(command_bytes=5_000))
+    thread = replace(opened("a", rules=given), carry=(context,))
+    decision = told(thread, [answer("a")], given=given)
     [command] = resumes(decision)
     assert command.native.body == b"[" + APPROVED + b"]"
     assert command.native.notes == ("continuity_omitted",)
