@@ -16,6 +16,8 @@ from bridge.kafka import positions
 from bridge.kafka.intake import OWN_INPUTS
 from bridge.kafka.positions import Inputs, Standing
 from bridge.kafka.tenure import SlotTimes
+from bridge.kafka.verdict import OpenTransaction
+from bridge.records.instants import rfc3339
 
 _HEADINGS = ("SLOT", "TOPIC", "PARTITION", "POSITION", "BEGIN", "END", "LAG", "")
 
@@ -81,15 +83,29 @@ def _json(at: Standing) -> str:
         "end": at.end,
         "lag": at.lag,
         "lost": at.lost,
+        "high": at.high,
+        "blocked_by": None,
     }
+    if at.blocked_by is not None:
+        members["blocked_by"] = {
+            "start": at.blocked_by.start,
+            "producer_id": at.blocked_by.producer_id,
+            "last_written": rfc3339(at.blocked_by.last_written),
+        }
     return msgspec.json.encode(members).decode()
 
 
 def _row(at: Standing) -> tuple[str, ...]:
     numbers = (at.position, at.begin, at.end, at.lag)
     shown = ("-" if number is None else str(number) for number in numbers)
-    note = "LOST" if at.lost else ""
+    note = "LOST" if at.lost else _blocked(at.blocked_by)
     return (str(at.slot), at.topic, str(at.partition), *shown, note)
+
+
+def _blocked(by: OpenTransaction | None) -> str:
+    if by is None:
+        return ""
+    return f"BLOCKED at {by.start} by producer {by.producer_id} since {rfc3339(by.last_written)}"
 
 
 def _print_table(rows: Sequence[Sequence[str]]) -> None:

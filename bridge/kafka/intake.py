@@ -18,6 +18,7 @@ from aiokafka.structs import ConsumerRecord, TopicPartition
 
 from bridge.errors import PositionLost, RecordUnreadable, TopicsWrong, skip_command
 from bridge.kafka.clients import ClientSettings, make_consumer, start_consumer, stop_consumer
+from bridge.kafka.standstill import Standstill
 
 StartFrom = Literal["earliest", "latest"] | int
 """An end of the log, or an instant in milliseconds since the epoch."""
@@ -62,6 +63,7 @@ class Intake:
         self._refresh_every = refresh_every
         self._refreshed = self._heard_at = time.monotonic()
         self._answered = 0
+        self._standstill = Standstill()
         self._count: CountPartitions | None = None
         self.positions: Positions = {}
         self.partitions: dict[str, int] = {}
@@ -127,14 +129,20 @@ class Intake:
         return ends
 
     def lag(self) -> dict[str, int]:
-        """Offsets by topic between the positions and the last stable offsets of the last fetch.
+        """Offsets by topic between the positions and the ends of the logs at the last fetch.
 
-        From memory. Markers on the way count, for nobody can tell before they are read.
+        From memory. Markers on the way count, for nobody can tell before they are read; so does
+        what waits behind an open transaction, which nobody can read.
         """
         behind: Counter[str] = Counter()
         for tp in self._consumer.assignment():
-            behind[tp.topic] += max(0, self._stable(tp) - self.positions[tp])
+            behind[tp.topic] += max(0, self._high(tp) - self.positions[tp])
         return behind
+
+    def blocked(self) -> dict[str, float]:
+        """Seconds by topic for which an open transaction has kept what lies behind it unread."""
+        topics = {tp.topic: 0.0 for tp in self.positions}
+        return topics | self._standstill.by_topic(time.monotonic())
 
     def reached(self, ends: Mapping[TopicPartition, int]) -> bool:
         """Whether everything up to these ends was read."""
@@ -168,13 +176,20 @@ class Intake:
         The consumer knows where it stands, so this asks nobody. A position before the marker that
         ends a quiet topic would show a lag for ever, and be lost once retention empties the log.
         """
+        now = time.monotonic()
         for tp, position in self.positions.items():
-            if self._stable(tp) > position:
+            stable = self._stable(tp)
+            self._standstill.look(tp, stable, self._high(tp), now)
+            if stable > position:
                 self.positions[tp] = await self._consumer.position(tp)
 
     def _stable(self, tp: TopicPartition) -> int:
         """The last stable offset that a fetch has told, 0 before the first."""
         return self._consumer.last_stable_offset(tp) or 0
+
+    def _high(self, tp: TopicPartition) -> int:
+        """The high watermark that a fetch has told, 0 before the first."""
+        return self._consumer.highwater(tp) or 0
 
     async def _count_partitions(self) -> dict[str, int]:
         assert self._count is not None

@@ -6,6 +6,7 @@ worker that had the slot notices by its fenced producer and opens it again, at t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -14,13 +15,21 @@ from aiokafka.structs import ConsumerRecord, TopicPartition
 
 from bridge.errors import ConfigError, Fenced
 from bridge.kafka import state_codec as codec
-from bridge.kafka.clients import ClientSettings, make_consumer, start_consumer, stop_consumer
+from bridge.kafka.clients import (
+    START_DEADLINE,
+    ClientSettings,
+    make_consumer,
+    start_consumer,
+    stop_consumer,
+)
+from bridge.kafka.inquiry import inquiring
 from bridge.kafka.leftovers import settle
 from bridge.kafka.names import transactional_id
 from bridge.kafka.reader import partition_counts, reading
 from bridge.kafka.restore import restore
 from bridge.kafka.tenure import takeover_marks
 from bridge.kafka.transaction import SlotProducer
+from bridge.kafka.verdict import OpenTransaction
 from bridge.records.outgoing import Outgoing
 
 Target = Literal["earliest", "latest"] | int
@@ -39,6 +48,8 @@ class Standing:
     position: int | None  # None: no slot has started there
     begin: int | None  # None: the partition is not there any more
     end: int | None  # the last stable offset
+    high: int | None = None  # where the next record will stand; behind `end` nobody can read
+    blocked_by: OpenTransaction | None = None  # the oldest one that holds `end` back
 
     @property
     def lost(self) -> bool:
@@ -51,10 +62,13 @@ class Standing:
 
     @property
     def lag(self) -> int | None:
-        """Offsets still to be read; None where nothing is stored or nothing is there."""
+        """Offsets still to be read; None where nothing is stored or nothing is there.
+
+        What waits behind an open transaction counts.
+        """
         if self.position is None or self.begin is None or self.end is None:
             return None
-        return max(0, self.end - max(self.begin, self.position))
+        return max(0, max(self.end, self.high or 0) - max(self.begin, self.position))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +207,21 @@ async def _compared(
     counts = await partition_counts(client, *inputs.names)
     there = [TopicPartition(name, q) for name, count in counts.items() for q in range(count)]
     begins, ends = await _offsets(client, there)
+    highs, open_ = await _blocks(client, there)
     wanted = set(slots)
     places = {(tp.partition % inputs.slots, tp) for tp in there}
     places |= {(slot, tp) for slot, tp in stored if tp.topic in counts}
     return [
-        Standing(slot, tp.topic, tp.partition, stored.get((slot, tp)), begins.get(tp), ends.get(tp))
+        Standing(
+            slot,
+            tp.topic,
+            tp.partition,
+            position=stored.get((slot, tp)),
+            begin=begins.get(tp),
+            end=ends.get(tp),
+            high=highs.get(tp),
+            blocked_by=open_.get(tp),
+        )
         for slot, tp in sorted(places)
         if slot in wanted
     ]
@@ -212,6 +236,17 @@ async def _offsets(
         return await consumer.beginning_offsets(there), await consumer.end_offsets(there)
     finally:
         await stop_consumer(consumer)
+
+
+async def _blocks(
+    client: ClientSettings, there: Sequence[TopicPartition]
+) -> tuple[dict[TopicPartition, int], dict[TopicPartition, OpenTransaction]]:
+    """High watermarks, and what holds readers back; unknown where the principal may not look."""
+    async with inquiring(client) as inquiry, asyncio.timeout(START_DEADLINE):
+        ends = await inquiry.ends(there)
+        found = await inquiry.open_transactions([tp for tp in there if ends[tp].behind])
+    oldest = {tp: min(each, key=lambda one: one.start) for tp, each in found.items() if each}
+    return {tp: at.high for tp, at in ends.items()}, oldest
 
 
 def _target(at: Standing, to: Target) -> int | None:

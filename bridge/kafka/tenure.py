@@ -321,6 +321,7 @@ class Tenure:
             timers=len(ledger.timers),
             timers_held=ledger.timers.overdue(now) if self._holding else 0,
             lag=self._intake.lag(),
+            input_blocked=self._intake.blocked(),
         )
 
     def _oldest(self) -> tuple[dict[str, Millis], Millis | None]:

@@ -6,7 +6,7 @@ Read at scrape time, so a cycle pays nothing for gauges.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -34,6 +34,7 @@ class SlotFigures:
     timers: int = 0
     timers_held: int = 0
     lag: Mapping[str, int] = field(default_factory=dict)  # by topic
+    input_blocked: Mapping[str, float] = field(default_factory=dict)  # seconds by topic
 
 
 class SlotCollector(Collector):
@@ -69,6 +70,12 @@ class SlotCollector(Collector):
             {state: states[state] for state in SLOT_STATES},
         )
         yield _gauge("lag", "Input records not yet read", "topic", _lag(slots))
+        yield _gauge(
+            "input_blocked_seconds",
+            "How long what lies behind an open transaction on an input has waited, 0 with none",
+            "topic",
+            _longest(figures.input_blocked for figures in slots),
+        )
         yield from self._totals(slots)
 
     def _totals(self, slots: list[SlotFigures]) -> Iterator[Metric]:
@@ -115,6 +122,14 @@ def _lag(slots: list[SlotFigures]) -> Mapping[str, int]:
     for figures in slots:
         total.update(figures.lag)
     return total
+
+
+def _longest(each: Iterable[Mapping[str, float]]) -> Mapping[str, float]:
+    longest: dict[str, float] = {}
+    for seconds in each:
+        for label, value in seconds.items():
+            longest[label] = max(value, longest.get(label, 0.0))
+    return longest
 
 
 def _gauge(name: str, text: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:

@@ -86,6 +86,27 @@ async def test_an_open_transaction_holds_back_and_then_comes(deploy: Deploy) -> 
     assert await deployment.asked() == ["a", "b"]
 
 
+async def test_what_waits_behind_an_open_transaction_is_shown(deploy: Deploy) -> None:
+    """It counts as lag, and its seconds grow until the transaction ends."""
+    deployment = await deploy()
+    (topic,) = deployment.inputs
+    async with deployment.running() as slot, deployment.transaction() as agent:
+        await caught_up(slot)
+        assert slot.figures().input_blocked[topic] == 0
+        async with agent.transaction():
+            await agent.send_and_wait(topic, question("a"), b"a", partition=0)
+            await deployment.ask("b")
+            await until(lambda: slot.figures().lag[topic] == 2)
+            await until(lambda: slot.figures().input_blocked[topic] > 1)
+            sample = f'interrupt_bridge_input_blocked_seconds{{topic="{topic}"}}'
+            deployment.metrics.watch_slot(0, slot.figures)
+            lines = deployment.metrics.exposition().decode().splitlines()
+            (told,) = (line for line in lines if line.startswith(sample))
+            assert float(told.split()[-1]) > 1
+        await caught_up(slot)
+        await until(lambda: slot.figures().input_blocked[topic] == 0)
+
+
 async def test_a_quiet_transactional_topic_loses_no_position(deploy: Deploy) -> None:
     """Retention may empty a log up to its last marker: the position stands behind it."""
     deployment = await deploy()

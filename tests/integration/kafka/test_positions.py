@@ -201,6 +201,28 @@ async def test_an_unreadable_record_stops_its_slot_only(
     assert len(said) == 1
 
 
+async def test_what_blocks_an_input_is_shown(
+    deploy: Deploy, command: Callable[[Deployment], Command], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where it holds readers back, whose transaction it is, and what has come since."""
+    deployment = await deploy()
+    (topic,) = deployment.inputs
+    await deployment.ask("read")
+    async with deployment.running() as slot:
+        await caught_up(slot)
+    async with deployment.transaction() as agent, agent.transaction():
+        await agent.send_and_wait(topic, question("a"), b"a", partition=0)
+        await deployment.ask("b")
+        assert await command(deployment)("positions", "show", "--json") == 0
+        shown = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        (at,) = (each for each in shown if each["topic"] == topic)
+        assert (at["end"], at["high"], at["lag"], at["lost"]) == (1, 3, 2, False)
+        assert at["blocked_by"]["start"] == 1
+        assert await command(deployment)("positions", "show") == 0
+        told = f"BLOCKED at 1 by producer {at['blocked_by']['producer_id']} since 20"
+        assert told in capsys.readouterr().out
+
+
 async def test_the_doctor_finds_the_slot_that_stands_still(deploy: Deploy) -> None:
     """Its worker keeps its seat in the group; the other slot has nothing to read and is well."""
     deployment = await deploy(2, events=2)

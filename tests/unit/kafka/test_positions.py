@@ -24,6 +24,11 @@ def test_lag_counts_what_can_still_be_read() -> None:
     assert [at.lag for at in ALL] == [4, 2, 0, None, None]
 
 
+def test_what_waits_behind_an_open_transaction_is_lag() -> None:
+    blocked = Standing(0, "events", 0, position=9, begin=0, end=9, high=14)
+    assert (blocked.lag, blocked.lost) == (5, False)
+
+
 def test_without_a_name_only_what_is_lost_moves() -> None:
     """The command in the error message cannot make a healthy partition skip anything."""
     moves = choose(ALL, 0, "earliest", None, None)
