@@ -62,6 +62,12 @@ class NotAuthorized(ClusterError):
     code = "not_authorized"
 
 
+class GroupTaken(ClusterError):
+    """Consumers that are no workers are in the workers' group and keep every worker out."""
+
+    code = "group_taken"
+
+
 class StateFormatNewer(ClusterError):
     """The state topic was written by a later release than this one can read."""
 

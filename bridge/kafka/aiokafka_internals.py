@@ -17,6 +17,7 @@ from typing import Any
 import aiokafka
 import aiokafka.producer.sender as aiokafka_sender
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.consumer import group_coordinator
 from aiokafka.consumer.fetcher import PartitionRecords
 from aiokafka.record.control_record import ABORT_MARKER, ControlRecord
 from aiokafka.structs import ConsumerRecord, TopicPartition
@@ -48,6 +49,7 @@ def prepare() -> None:
     PartitionRecords._unpack_records = _unpack_records
     aiokafka_sender.BACKOFF_OVERRIDE = TRANSACTION_BACKOFF
     aiokafka_sender.log.addFilter(_expected_retries)
+    group_coordinator.log.addFilter(_rebalances)
     _reason_handler.attach()
 
 
@@ -127,6 +129,19 @@ class _ExpectedRetries(logging.Filter):
 
 
 _expected_retries = _ExpectedRetries()
+
+
+class _Rebalances(logging.Filter):
+    """Drops the warning by which each member learns of a rebalance: it is how groups work.
+
+    Each assignment has a line of its own.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return "because it is rebalancing" not in str(record.msg)
+
+
+_rebalances = _Rebalances()
 
 
 def muted_retries() -> int:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.client import AIOKafkaClient
-from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from aiokafka.coordinator.assignors.abstract import AbstractPartitionAssignor
 from aiokafka.errors import (
     GroupAuthorizationFailedError,
     KafkaConnectionError,
@@ -91,7 +91,9 @@ _HEARTBEAT_MS: Final = 1_000
 _REBALANCE_MS: Final = 30_000
 
 
-def lease_consumer(session_ms: int = SESSION_MS) -> ClientSettings:
+def lease_consumer(
+    assignor: AbstractPartitionAssignor, session_ms: int = SESSION_MS
+) -> ClientSettings:
     """The role of a worker's seat in the group; the broker bounds the session, 6 s to 5 min.
 
     Six heartbeats at least make a session, and none is later than a second: by it a worker learns
@@ -105,7 +107,7 @@ def lease_consumer(session_ms: int = SESSION_MS) -> ClientSettings:
         "heartbeat_interval_ms": min(_HEARTBEAT_MS, session_ms // 6),
         "session_timeout_ms": session_ms,
         "rebalance_timeout_ms": max(_REBALANCE_MS, session_ms),
-        "partition_assignment_strategy": (RoundRobinPartitionAssignor,),
+        "partition_assignment_strategy": (assignor,),
     }
 
 

@@ -52,9 +52,10 @@ class Intake:
         slot: int,
         slots: int,
         refresh_every: float = REFRESH_S,
+        waiting: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
         """`topics` says for each input topic where its first start reads from; `refresh_every`:
-        seconds between two looks at the cluster's topics.
+        seconds between two looks at the cluster's topics; `waiting`: those not to be read now.
         """
         self._consumer: AIOKafkaConsumer = make_consumer(client)
         self._topics = topics
@@ -65,6 +66,8 @@ class Intake:
         self._answered = 0
         self._standstill = Standstill()
         self._count: CountPartitions | None = None
+        self._waiting = waiting
+        self._paused: frozenset[str] = frozenset()
         self.positions: Positions = {}
         self.partitions: dict[str, int] = {}
 
@@ -87,6 +90,7 @@ class Intake:
 
         Raises PositionLost, and RecordUnreadable once all that was before such a record is read.
         """
+        self._pause()
         try:
             # R17: never cancelled; the time-out is the client's own
             polled = await self._consumer.getmany(timeout_ms=timeout_ms, max_records=most)
@@ -145,8 +149,10 @@ class Intake:
         return topics | self._standstill.by_topic(time.monotonic())
 
     def reached(self, ends: Mapping[TopicPartition, int]) -> bool:
-        """Whether everything up to these ends was read."""
-        return all(self.positions[tp] >= end for tp, end in ends.items())
+        """Whether everything up to these ends was read, but for topics that wait."""
+        return all(
+            self.positions[tp] >= end for tp, end in ends.items() if tp.topic not in self._paused
+        )
 
     async def close(self) -> None:
         await stop_consumer(self._consumer)
@@ -169,6 +175,18 @@ class Intake:
         self._consumer.assign(list(self.positions))
         for tp, offset in self.positions.items():
             self._consumer.seek(tp, offset)
+
+        self._paused = frozenset()
+
+    def _pause(self) -> None:
+        """Keep the consumer from topics that wait; their positions stay where they are."""
+        waiting = self._waiting()
+        for tp in self.positions if waiting != self._paused else ():
+            if tp.topic in waiting:
+                self._consumer.pause(tp)
+            else:
+                self._consumer.resume(tp)
+        self._paused = waiting
 
     async def _pass_markers(self) -> None:
         """Take positions past markers and aborted records, which have offsets but no record.

@@ -5,13 +5,21 @@ The producer's epoch decides who may write; this only keeps workers from trying 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import os
+import socket
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from aiokafka import ConsumerRebalanceListener
-from aiokafka.errors import CommitFailedError, ConsumerStoppedError
+from aiokafka.errors import (
+    CommitFailedError,
+    ConsumerStoppedError,
+    InconsistentGroupProtocolError,
+)
 from aiokafka.structs import TopicPartition
 
+from bridge.errors import ClusterError, GroupTaken
+from bridge.kafka.assignor import SeatAssignor
 from bridge.kafka.clients import (
     REQUEST_TIMEOUT,
     SESSION_MS,
@@ -23,12 +31,16 @@ from bridge.kafka.clients import (
     start_consumer,
     stop_consumer,
 )
+from bridge.kafka.group import describe_group
+from bridge.kafka.seats import Declaration, Roster
+from bridge.kafka.topic_admin import connected
 
 Membership = Literal["member", "not_member", "unknown"]
 
 # How long one poll waits. It fetches nothing, but the client gives up the membership of a consumer
 # that does not poll, and reports a failed coordination only to one that does.
 _POLL_MS: Final = 1_000
+_NAMED: Final = 5  # members of a group that others have taken, in one message
 
 
 class Lease:
@@ -39,27 +51,46 @@ class Lease:
     """
 
     def __init__(
-        self, client: ClientSettings, group_id: str, topic: str, session_ms: int = SESSION_MS
+        self,
+        client: ClientSettings,
+        group_id: str,
+        topic: str,
+        slots: int,
+        sources: Sequence[str] = (),
+        session_ms: int = SESSION_MS,
     ) -> None:
         """`topic` has one partition a slot; subscribing to it is what joins the group.
 
-        `session_ms`: how long the group waits for a worker that says nothing.
+        `sources`: the names that this worker declares to know. `session_ms`: how long the group
+        waits for a worker that says nothing.
         """
         self.assigned: frozenset[int] = frozenset()
+        self.roster: Roster | None = None
+        self._term = 0
+        self._sources = tuple(sources)
+        self._client = client
+        self._group_id = group_id
         self.changed = asyncio.Event()
         self.failure: Exception | None = None
         self._topic = topic
-        self._consumer = make_consumer(client, lease_consumer(session_ms), group_id=group_id)
+        assignor = SeatAssignor(slots, self._declaration, self._learn)
+        role = lease_consumer(assignor, session_ms)
+        self._consumer = make_consumer(client, role, group_id=group_id)
         self._notes = _Notes(self)
         self._poller: asyncio.Task[None] | None = None
 
     async def join(self, within: float = START_DEADLINE) -> None:
         """Join the group; the first assignment is noted when this returns.
 
-        Raises Unreachable, NotAuthorized or ClusterError.
+        Raises Unreachable, NotAuthorized, GroupTaken or ClusterError.
         """
         self._consumer.subscribe([self._topic], listener=self._notes)
-        await start_consumer(self._consumer, within)
+        try:
+            await start_consumer(self._consumer, within)
+        except ClusterError as error:
+            if isinstance(error.__cause__, InconsistentGroupProtocolError):
+                raise await self._taken() from error
+            raise
         self._poller = asyncio.create_task(self._poll(), name="lease")
 
     async def membership(self, slot: int, within: float = REQUEST_TIMEOUT) -> Membership:
@@ -108,6 +139,29 @@ class Lease:
         for partition in partitions:
             self._consumer.seek(partition, 0)
             self._consumer.pause(partition)
+
+    def _declaration(self) -> Declaration:
+        """Slots stay declared while the group settles: that is what keeps them where they are."""
+        return Declaration(
+            worker=f"{socket.gethostname()}:{os.getpid()}",
+            sources=self._sources,
+            slots=tuple(sorted(self.assigned)),
+            term=self._term,
+        )
+
+    def _learn(self, roster: Roster | None) -> None:
+        self.roster = roster
+        self._term = 0 if roster is None else roster.term
+
+    async def _taken(self) -> GroupTaken:
+        """Says who has the group."""
+        async with connected(self._client) as admin:
+            group = await describe_group(admin, self._group_id)
+        names = ", ".join(str(member) for member in group.strangers[:_NAMED])
+        return GroupTaken(
+            f"The group {group.name} has members that are no workers and that let no worker in; "
+            f"stop them: {names or 'they have just gone'}"
+        )
 
     async def _poll(self) -> None:
         try:

@@ -154,6 +154,9 @@ class Slot:
     async def _after(self, error: Exception) -> None:
         """Say what happened; then open again, if we still may, a little later each time."""
         self._trouble = error
+        if isinstance(error, Fenced) and await self._is_given_away():
+            self._log.info("slot has a new owner")
+            return
         cause = error.code if isinstance(error, BridgeError) else type(error).__name__
         self._setup.metrics.count("rebuilds", cause)
         self._setup.metrics.failed(_result(error))
@@ -171,6 +174,11 @@ class Slot:
             if await self._membership(self._desk.slot) == "member":
                 return
             await self._pause(_BACKOFF_S[1])
+
+    async def _is_given_away(self) -> bool:
+        """Whether a fence is how a rebalance shows that was not heard of yet."""
+        await self._wait_for_membership()
+        return self._stopping.is_set()
 
     async def _pause(self, seconds: float) -> None:
         try:

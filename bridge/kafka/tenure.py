@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -77,6 +77,7 @@ class SlotSetup:
     cycle_max: int
     metrics: Metrics
     times: SlotTimes = field(default_factory=SlotTimes)
+    waiting: Callable[[], frozenset[str]] = frozenset  # topics that are not to be read now
 
 
 def takeover_marks(slot: int) -> list[Outgoing]:
@@ -106,7 +107,7 @@ class Tenure:
             timeout=setup.times.transaction_timeout,
         )
         self._intake = Intake(
-            setup.client, setup.inputs, desk.slot, desk.slots, setup.times.refresh
+            setup.client, setup.inputs, desk.slot, desk.slots, setup.times.refresh, setup.waiting
         )
         self._committed: Positions = {}
         self._committed_at = time.monotonic()

@@ -19,12 +19,13 @@ from bridge import config as settings
 from bridge.config import Config
 from bridge.config import Worker as Times
 from bridge.core.schema import SchemaCache
-from bridge.errors import BridgeError
+from bridge.errors import BridgeError, GroupTaken
 from bridge.kafka import topic_admin, topics
 from bridge.kafka.desk import Desk, Source
 from bridge.kafka.intake import StartFrom
 from bridge.kafka.lease import Lease, Membership
 from bridge.kafka.names import group_id
+from bridge.kafka.peers import Peers
 from bridge.kafka.slot import Slot
 from bridge.kafka.tenure import SlotSetup, SlotTimes
 from bridge.observe.health import Health
@@ -49,6 +50,8 @@ class Worker:
         self._topics = {str(role): name for role, name in config.topics.names().items()}
         self._group = group_id(config.app_id, self._topics["state"])
         self._metrics = Metrics(version("interrupt-bridge"))
+        self._metrics.slots_configured.set(config.topics.partitions)
+        self._peers = Peers({s.name: s.topic_names for s in config.sources}, self._metrics)
         self._http = HttpServer(
             worker_routes(self._metrics, Health(self._is_alive, self._readiness))
         )
@@ -97,8 +100,10 @@ class Worker:
         while not self._stopping.is_set():
             self._turned = time.monotonic()
             lease = await self._sound_lease()
+            if lease.changed.is_set():
+                lease.changed.clear()
+                self._peers.learn(lease.roster)
             self._reconcile(lease.assigned)
-            lease.changed.clear()
             await _wait(lease.changed, _BEAT_S)
 
     def _reconcile(self, assigned: frozenset[int]) -> None:
@@ -148,6 +153,7 @@ class Worker:
             cycle_max=self._config.limits.cycle_max,
             metrics=self._metrics,
             times=slot_times(self._config.worker),
+            waiting=lambda: self._peers.waiting_topics,
         )
 
     def _inputs(self) -> dict[str, StartFrom]:
@@ -165,7 +171,12 @@ class Worker:
     async def _join(self) -> Lease:
         config = self._config
         lease = Lease(
-            self._client, self._group, self._topics["reroute"], config.worker.session_timeout
+            self._client,
+            self._group,
+            self._topics["reroute"],
+            config.topics.partitions,
+            sources=[source.name for source in config.sources],
+            session_ms=config.worker.session_timeout,
         )
         await lease.join()
         return lease
@@ -182,6 +193,8 @@ class Worker:
             try:
                 self._lease = await self._join()
             except BridgeError as error:
+                if isinstance(error, GroupTaken):
+                    self._peers.learn(None)
                 log.warning("not joined yet: %s", error, extra={"code": error.code})
                 await _wait(self._stopping, _REJOIN_S)
         return self._lease
@@ -215,10 +228,12 @@ class Worker:
         missing = (self._lease.assigned if self._lease else frozenset()) - self._slots.keys()
         states = {number: slot.state for number, slot in sorted(self._slots.items())}
         ready = (
-            joined and not missing and all(s in ("catching_up", "serving") for s in states.values())
+            joined
+            and not (missing or self._peers.led_by_stranger)
+            and all(state in ("catching_up", "serving") for state in states.values())
         )
         errors = {n: str(slot.error) for n, slot in self._slots.items() if slot.error is not None}
-        return ready, {"slots": states, "errors": errors}
+        return ready, {"slots": states, "errors": errors, **self._peers.details()}
 
 
 def slot_times(times: Times) -> SlotTimes:

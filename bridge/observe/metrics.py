@@ -76,6 +76,16 @@ class Metrics:
             "Our wall clock minus broker time",
             registry=self.registry,
         )
+        self.slots_configured = self._gauge("slots_configured", "Slots that the settings name")
+        self.strangers = self._gauge(
+            "strangers", "Members of the workers' group that are no workers"
+        )
+        self.sources_waiting = Gauge(
+            PREFIX + "sources_waiting",
+            "Sources that are not read until every worker knows them",
+            ["source"],
+            registry=self.registry,
+        )
         Info(PREFIX + "build", "This release", registry=self.registry).info({"version": version})
 
     def add(self, counts: Mapping[tuple[str, str], int]) -> None:
@@ -121,6 +131,9 @@ class Metrics:
     def exposition(self) -> bytes:
         """The text that Prometheus scrapes, of CONTENT_TYPE."""
         return generate_latest(self.registry)
+
+    def _gauge(self, name: str, text: str) -> Gauge:
+        return Gauge(PREFIX + name, text, registry=self.registry)
 
     def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
         return Histogram(PREFIX + name, text, buckets=buckets, registry=self.registry)

@@ -33,7 +33,8 @@ async def seats(
 
     @asynccontextmanager
     async def seat(**client: Any) -> AsyncIterator[Lease]:
-        lease = Lease({"bootstrap_servers": bootstrap, **client}, unique("group"), topics["seats"])
+        settings = {"bootstrap_servers": bootstrap, **client}
+        lease = Lease(settings, unique("group"), topics["seats"], SLOTS)
         try:
             await lease.join()
             yield lease

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bridge.config import Worker
+from bridge.kafka.assignor import SeatAssignor
 from bridge.kafka.clients import TRANSACTION_DEADLINE, TRANSACTION_TIMEOUT, lease_consumer
+from bridge.kafka.seats import Declaration
 from bridge.kafka.tenure import SlotTimes
 from bridge.kafka.worker import slot_times
 
@@ -43,7 +45,8 @@ def test_without_settings_the_clients_defaults_hold() -> None:
 @pytest.mark.parametrize("session_ms", [600, 6_000, 45_000, 300_000])
 def test_a_session_holds_six_heartbeats_and_a_rebalance_waits_for_it(session_ms: int) -> None:
     """Two lost heartbeats cost no seat; a rebalance drops nobody who is believed alive."""
-    role = lease_consumer(session_ms)
+    assignor = SeatAssignor(8, lambda: Declaration("w"), lambda _roster: None)
+    role = lease_consumer(assignor, session_ms)
     assert role["session_timeout_ms"] == session_ms
     assert role["heartbeat_interval_ms"] * 6 <= session_ms
     assert role["heartbeat_interval_ms"] <= 1_000

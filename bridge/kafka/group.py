@@ -1,0 +1,98 @@
+"""The workers' group as the brokers show it: its members, what they declared, what they hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.coordinator.protocol import (
+    ConsumerProtocolMemberAssignment,
+    ConsumerProtocolMemberMetadata,
+)
+from aiokafka.errors import GroupAuthorizationFailedError, KafkaError, for_code
+
+from bridge.errors import ClusterError, NotAuthorized
+from bridge.kafka.assignor import NAME
+from bridge.kafka.seats import Declaration, read_declaration
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member; `declaration` is None for one that is no worker."""
+
+    member_id: str
+    client_id: str
+    host: str
+    declaration: Declaration | None
+    slots: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.client_id} at {self.host.removeprefix('/')} ({self.member_id})"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`state` is Kafka's word (Stable, Empty, Dead, …), `protocol` the assignor's name."""
+
+    name: str
+    state: str
+    protocol: str
+    members: tuple[Member, ...]
+
+    @property
+    def workers(self) -> tuple[Member, ...]:
+        return tuple(each for each in self.members if each.declaration is not None)
+
+    @property
+    def strangers(self) -> tuple[Member, ...]:
+        """Members that are no workers."""
+        return tuple(each for each in self.members if each.declaration is None)
+
+    def unserved(self, slots: int) -> list[int]:
+        """The slots that no worker was given."""
+        served = {slot for each in self.workers for slot in each.slots}
+        return sorted(set(range(slots)) - served)
+
+
+async def describe_group(admin: AIOKafkaAdminClient, name: str) -> Group:
+    """The group as it is now; without members where it does not exist.
+
+    Raises NotAuthorized without DESCRIBE on the group, and ClusterError.
+    """
+    try:
+        (answer,) = await admin.describe_consumer_groups([name])
+    except KafkaError as error:
+        raise ClusterError(f"The group {name} cannot be described: {error!r}") from error
+    (told,) = answer.to_object()["groups"]
+    if for_code(told["error_code"]) is GroupAuthorizationFailedError:
+        raise NotAuthorized(f"Grant the principal DESCRIBE on the group {name}.")
+    ours = told["protocol"] == NAME
+    members = tuple(_member(each, ours) for each in told["members"])
+    return Group(name, told["state"], told["protocol"], members)
+
+
+def _member(told: dict[str, Any], ours: bool) -> Member:
+    """`ours`: whether the group runs by the workers' assignor; else nobody in it is a worker."""
+    return Member(
+        member_id=told["member_id"],
+        client_id=told["client_id"],
+        host=told["client_host"],
+        declaration=_declared(told["member_metadata"]) if ours else None,
+        slots=_assigned(told["member_assignment"]),
+    )
+
+
+def _declared(metadata: bytes) -> Declaration | None:
+    try:
+        return read_declaration(ConsumerProtocolMemberMetadata.decode(metadata).user_data)
+    except Exception:  # the client's decoder raises whatever it meets
+        return None
+
+
+def _assigned(assignment: bytes) -> tuple[int, ...]:
+    try:
+        found = ConsumerProtocolMemberAssignment.decode(assignment)
+    except Exception:  # a member that has none yet has no bytes either
+        return ()
+    return tuple(sorted(partition.partition for partition in found.partitions()))
