@@ -14,6 +14,7 @@ from rich.live import Live
 from bridge.cli.settings import settings
 from bridge.config import Config
 from bridge.console.board import Board, Shown
+from bridge.console.json_lines import write_line
 from bridge.console.table import lines, table
 from bridge.errors import ConfigError
 from bridge.kafka.reader import Reader, reading
@@ -72,8 +73,7 @@ async def _follow_table(reader: Reader, board: Board, source: str | None) -> Non
 
 def _print_json(approvals: Iterable[Shown]) -> None:
     for shown in approvals:
-        sys.stdout.buffer.write(shown.text + b"\n")
-    sys.stdout.buffer.flush()
+        write_line(shown.text)
 
 
 def _print_table(board: Board, source: str | None) -> None:

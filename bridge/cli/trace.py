@@ -14,6 +14,7 @@ import msgspec
 from bridge.cli.history import Happened, History
 from bridge.cli.settings import settings
 from bridge.config import Config, Role, Source
+from bridge.console.json_lines import write_line
 from bridge.core.record import Record
 from bridge.errors import ConfigError, RecordUnreadable
 from bridge.kafka.reader import Tell, reading
@@ -97,8 +98,7 @@ def _print_lines(story: Iterable[Happened]) -> None:
 
 def _print_json(story: Iterable[Happened]) -> None:
     for happened in story:
-        sys.stdout.buffer.write(msgspec.json.encode(_members(happened)) + b"\n")
-    sys.stdout.buffer.flush()
+        write_line(msgspec.json.encode(_members(happened)))
 
 
 def _members(happened: Happened) -> dict[str, Any]:
