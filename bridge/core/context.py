@@ -10,19 +10,27 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from bridge.core.model import Carried, Carry, Counted, Decision, JsonText, Millis, Thread
 from bridge.core.rules import Rules
 from bridge.core.runs import without
+from bridge.core.sizes import carried_bytes
 
 _BEGUN: Final = 4  # a run may start others on its own thread before it asks
 _members_of = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _text_of = msgspec.json.Encoder().encode
 
 
+def entry_of(carry: Sequence[Carried], run_id: str) -> Carried | None:
+    """What is kept of a run, if anything is."""
+    return next((context for context in carry if context.run_id == run_id), None)
+
+
 def body_of(carry: Sequence[Carried], run_id: str) -> JsonText | None:
-    """The context that a run left, if it is kept."""
-    return next((context.body for context in carry if context.run_id == run_id), None)
+    """The context that a run left, if it is kept; it may have told nothing but questions."""
+    entry = entry_of(carry, run_id)
+    return None if entry is None else entry.body or None
 
 
 def carried(thread: Thread, event: Carry, now: Millis, rules: Rules) -> Decision:
@@ -40,31 +48,37 @@ def carried(thread: Thread, event: Carry, now: Millis, rules: Rules) -> Decision
     body = _changed(before, event.body) if event.run_id is None else event.body
     if body == before:
         return Decision(thread)
+    entry = entry_of(thread.carry, run_id)
+    announced = () if entry is None else entry.announced
+    latest = Carried(run_id, body or b"", now + rules.policy.run.closed_retention, announced)
+    counts: tuple[Counted, ...] = ()
+    if carried_bytes(latest) > rules.limits.carry_bytes:
+        latest = replace(latest, body=b"")
+        counts = (Counted("carry_dropped", "too_large"),)
     others = without(thread.carry, run_id)
-    if body is None:
-        return Decision(_with_carry(thread, others))
-    if len(body) > rules.limits.carry_bytes:
-        return Decision(_with_carry(thread, others), (Counted("carry_dropped", "too_large"),))
-    kept = _room_beside(body, others, thread, rules)
-    left = len(others) - len(kept)
-    latest = Carried(run_id, body, now + rules.policy.run.closed_retention)
-    counts = (Counted("carry_dropped", "abandoned"),) * left
-    return Decision(_with_carry(thread, (*kept, latest)), counts)
+    if not latest.body and not announced:
+        return Decision(with_carry(thread, others), counts)
+    kept = room_beside(latest, others, thread, rules)
+    counts += (Counted("carry_dropped", "abandoned"),) * (len(others) - len(kept))
+    return Decision(with_carry(thread, (*kept, latest)), counts)
 
 
-def outdated(thread: Thread, due: Millis) -> Thread:
+def outdated(thread: Thread, due: Millis) -> Decision:
     """The thread without contexts that nothing came of; all are kept while one of its runs asks."""
     if not thread.carry or any(run.outcome is None for run in thread.runs):
-        return thread
+        return Decision(thread)
     kept = tuple([context for context in thread.carry if context.until > due])
-    return thread if len(kept) == len(thread.carry) else _with_carry(thread, kept)
+    if len(kept) == len(thread.carry):
+        return Decision(thread)
+    told = [context for context in thread.carry if context.until <= due and context.announced]
+    return Decision(with_carry(thread, kept), (Counted("carry_dropped", "unasked"),) * len(told))
 
 
 def _begun_last(thread: Thread) -> str | None:
     """The run that began last and has not asked."""
     asked = {run.run_id for run in thread.runs}
     begun = (context.run_id for context in reversed(thread.carry))
-    return next((run_id for run_id in begun if run_id not in asked), None)
+    return next((run_id for run_id in begun if run_id and run_id not in asked), None)
 
 
 def _belongs_nowhere(event: Carry) -> tuple[Counted, ...]:
@@ -79,21 +93,22 @@ def _changed(before: JsonText | None, change: JsonText | None) -> JsonText | Non
     return _text_of({name: raw for name, raw in members.items() if bytes(raw) != b"null"})
 
 
-def _room_beside(
-    body: JsonText, others: Sequence[Carried], thread: Thread, rules: Rules
+def room_beside(
+    latest: Carried, others: Sequence[Carried], thread: Thread, rules: Rules
 ) -> tuple[Carried, ...]:
     """The contexts of runs that ask, and of runs begun before as many of the newest as fit."""
     asked = {run.run_id for run in thread.runs}
-    begun, room = 1, rules.limits.carry_bytes - len(body)
+    begun, room = 1, rules.limits.carry_bytes - carried_bytes(latest)
     kept = []
     for context in reversed(others):
         if context.run_id not in asked:
-            begun, room = begun + 1, room - len(context.body)
+            begun, room = begun + 1, room - carried_bytes(context)
             if begun > _BEGUN or room < 0:
                 continue
         kept.append(context)
     return tuple(reversed(kept))
 
 
-def _with_carry(thread: Thread, carry: tuple[Carried, ...]) -> Thread:
+def with_carry(thread: Thread, carry: tuple[Carried, ...]) -> Thread:
+    """The thread with other contexts."""
     return Thread(thread.runs, thread.parked, carry)

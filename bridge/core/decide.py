@@ -9,14 +9,17 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
+from bridge.core.announcing import announced, asked_by, ended, forgotten
 from bridge.core.answers import answered
 from bridge.core.context import carried
 from bridge.core.instants import is_usable, unusable
 from bridge.core.model import (
+    Announced,
     Answer,
     Carry,
     DeadLetter,
     Decision,
+    Ended,
     Input,
     Interrupted,
     Millis,
@@ -41,11 +44,13 @@ def decide(thread: Thread, event: Input, now: Millis, rules: Rules) -> Decision:
     """
     if isinstance(event, Interrupted | MovedOn | RunFailed) and not is_usable(event.at):
         return _untimed(thread, event, now, rules)
+    if isinstance(event, Ended) and not is_usable(event.at) and asked_by(thread, event):
+        return _untimed(thread, event, now, rules)
     return _decide(thread, event, now, rules)
 
 
 def _untimed(
-    thread: Thread, event: Interrupted | MovedOn | RunFailed, now: Millis, rules: Rules
+    thread: Thread, event: Interrupted | MovedOn | RunFailed | Ended, now: Millis, rules: Rules
 ) -> Decision:
     """An event that nothing places in time: one of its arrival, where its source says so.
 
@@ -58,7 +63,8 @@ def _untimed(
         return decision
     remedy = "set message.timestamp.type=LogAppendTime on its topic, or untimed for its source"
     detail = f"{unusable(event.origin.timestamp)}: {remedy}"
-    return Decision(thread, (DeadLetter(Refusal("no_timestamp", detail)),))
+    left = forgotten(thread, event) if isinstance(event, Ended) else thread
+    return Decision(left, (DeadLetter(Refusal("no_timestamp", detail)),))
 
 
 def _decide(thread: Thread, event: Input, now: Millis, rules: Rules) -> Decision:  # noqa: PLR0911 (one line per input type)
@@ -75,6 +81,10 @@ def _decide(thread: Thread, event: Input, now: Millis, rules: Rules) -> Decision
             return run_failed(thread, event, now)
         case Carry():
             return carried(thread, event, now, rules)
+        case Announced():
+            return announced(thread, event, now, rules)
+        case Ended():
+            return ended(thread, event, now, rules)
         case Operation():
             return operated(thread, event, now, rules)
         case _:

@@ -5,7 +5,7 @@ Counts free JSON and texts exactly and everything else by an allowance; never en
 
 from __future__ import annotations
 
-from bridge.core.model import AcceptedAnswer, Answer, Limits, Question, Run
+from bridge.core.model import AcceptedAnswer, Answer, Carried, Limits, Question, Run
 
 # Ids, instants, names of members and framing: of a run, of an item in state, of a command's entry
 # and of the entry's twin in the native body.
@@ -57,6 +57,12 @@ def state_bytes(run: Run) -> int:
         if item.answer is not None:
             size += answer_bytes(item.answer)
     return size
+
+
+def carried_bytes(carried: Carried) -> int:
+    """A context, and the questions that its run told."""
+    told = sum(_ITEM + _question_bytes(one.question) for one in carried.announced)
+    return len(carried.body) + told
 
 
 def command_bytes(run: Run, body: int, added: int = 0) -> int:

@@ -24,7 +24,9 @@ def ticked(thread: Thread, event: Tick, now: Millis, rules: Rules) -> Decision:
     effects: list[Effect] = []
     for run in thread.runs:
         thread = _run_ticked(thread, run, due, now, rules, effects)
-    thread = context.outdated(thread, due)
+    forgotten = context.outdated(thread, due)
+    thread = forgotten.thread
+    effects.extend(forgotten.effects)
     return _early_answers_ticked(thread, due, now, effects)
 
 

@@ -19,6 +19,7 @@ from bridge.core.model import (
     Counted,
     DeadLetter,
     Effect,
+    Ended,
     Forget,
     Input,
     Interrupted,
@@ -111,12 +112,18 @@ class Cycle:
         inputs = reading.inputs
         if reading.refusal is not None and not self._may_hop(record):
             inputs = tuple(event for event in inputs if self._home(event) == self._desk.slot)
+        inputs = tuple(filter(self._is_worth_a_hop, inputs))
         if inputs and not self._route(record, inputs, source.name):
             return  # counted, or set aside, where it is applied
         if reading.refusal is not None:
             self._emit((DeadLetter(reading.refusal),), record, source.name)
         for counted in reading.counts:
             self._count(counted)
+
+    def _is_worth_a_hop(self, event: Input) -> bool:
+        """Whether it has to be told at its home; what only forgets does so where it is read."""
+        forgets = isinstance(event, Ended) and not event.run_id and not event.in_order
+        return not forgets or self._home(event) == self._desk.slot
 
     def _may_hop(self, record: Record) -> bool:
         """Whether `reroute` takes a record as it came, whatever the limit of its own topic is."""
@@ -194,6 +201,8 @@ class Cycle:
             case Carry():
                 lost = event.run_id is None and event.body is not None
                 nobody = (lost or event.body is None) and not self._draft.carries(key)
+            case Ended():
+                nobody, lost = not self._draft.carries(key), False
             case _:
                 return False
         if nobody and lost:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from bridge.core.announcing import asked_by
 from bridge.core.answers import early_id
 from bridge.core.ids import id_bytes, make_id
 from bridge.core.model import (
     Answer,
     Carried,
+    Ended,
     Input,
     Interrupted,
     Limits,
@@ -76,7 +78,7 @@ class Draft:
         if not self.parked_count:
             return thread
         parked: tuple[Parked, ...] = ()
-        for approval in _concerned(event):
+        for approval in _concerned(thread, event):
             parked += self._parked_under(approval)
         return Thread(thread.runs, parked, thread.carry) if parked else thread
 
@@ -160,12 +162,13 @@ class Draft:
         return carry
 
 
-def _concerned(event: Input) -> Iterator[bytes]:
+def _concerned(thread: Thread, event: Input) -> Iterator[bytes]:
     """The approval ids under which early answers to this input's questions would be parked."""
-    if isinstance(event, Interrupted):
-        t = event.thread
-        for q in event.questions:
-            text = make_id("approval", t.source, t.scope, t.thread_id, event.run_id, q.interrupt_id)
+    asked = asked_by(thread, event) if isinstance(event, Ended) else event
+    if isinstance(asked, Interrupted):
+        t = asked.thread
+        for q in asked.questions:
+            text = make_id("approval", t.source, t.scope, t.thread_id, asked.run_id, q.interrupt_id)
             yield id_bytes(text)
     elif isinstance(event, Answer) and (early := early_id(event)) is not None:
         yield id_bytes(early)

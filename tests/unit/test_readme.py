@@ -193,7 +193,7 @@ def test_the_event_shown_asks_what_the_approval_shown_says() -> None:
     (event,) = blocks(section("Run it for real"), "json")
     (approval,) = blocks(section("Approval"), "json")
     record = Record(event.encode(), b"thread-1", (), Origin("t", 0, 0, 0))
-    (asked,) = PROTOCOLS["ag-ui"].read(record, "support-agents", Limits()).inputs
+    asked, *_ = PROTOCOLS["ag-ui"].read(record, "support-agents", Limits()).inputs
     assert isinstance(asked, Interrupted)
     told = json.loads(approval)
     assert asked.questions[told["index"]].message == told["message"]

@@ -17,8 +17,11 @@ from bridge.core.model.effects import (
     Resume,
 )
 from bridge.core.model.inputs import (
+    Announced,
+    Announcement,
     Answer,
     Carry,
+    Ended,
     Input,
     Interrupted,
     MovedOn,
@@ -59,6 +62,8 @@ from bridge.core.model.words import (
 
 __all__ = [
     "AcceptedAnswer",
+    "Announced",
+    "Announcement",
     "Answer",
     "AnswerStatus",
     "BuildNative",
@@ -69,6 +74,7 @@ __all__ = [
     "DeadLetter",
     "Decision",
     "Effect",
+    "Ended",
     "Forget",
     "Input",
     "Interrupted",

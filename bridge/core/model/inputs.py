@@ -93,6 +93,43 @@ class Carry(Struct, frozen=True, gc=False):
     run_id: str | None = ""
 
 
+class Announcement(Struct, frozen=True, gc=False, array_like=True):
+    """A question that a run told before its end; equal digests, equal questions."""
+
+    question: Question
+    digest: bytes
+
+
+class Announced(Struct, frozen=True, gc=False):
+    """A run under way tells a question, which it asks if its end says nothing of it.
+
+    `run_id` None: of the run that began last, else of one that nobody has named yet.
+    """
+
+    thread: ThreadKey
+    announcement: Announcement
+    origin: Origin
+    run_id: str | None = None
+
+
+class Ended(Struct, frozen=True, gc=False):
+    """A run is over, and with it what it told; `asks` where its end leaves that to be asked.
+
+    `run_id` None stands for the run that began last, the empty one for one that nobody has named.
+    `in_order` False: records of the thread may have come by another way, so that what has no name
+    is not known to be this run's. `explains`: that it asks nothing is right.
+    """
+
+    thread: ThreadKey
+    protocol: str
+    at: Millis
+    origin: Origin
+    run_id: str | None
+    asks: bool = False
+    in_order: bool = True
+    explains: bool = False
+
+
 class Answer(Struct, frozen=True, gc=False, array_like=True):
     """An answer to one question, named by approval_id, by full identity, or by both."""
 
@@ -131,7 +168,7 @@ class Tick(Struct, frozen=True, gc=False):
     until: Millis | None = None
 
 
-Input = Interrupted | MovedOn | RunFailed | Carry | Answer | Operation | Tick
+Input = Interrupted | MovedOn | RunFailed | Carry | Announced | Ended | Answer | Operation | Tick
 
 
 class Refusal(Struct, frozen=True, gc=False):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bridge.core.model.inputs import Answer, Question
+from bridge.core.model.inputs import Announcement, Answer, Question
 from bridge.core.model.words import (
     AnswerStatus,
     ClosedReason,
@@ -91,12 +91,14 @@ class Parked(Struct, frozen=True, gc=False, array_like=True):
 class Carried(Struct, frozen=True, gc=False, array_like=True):
     """Context that a run left; `run_id` is empty where it is the thread's.
 
-    It is not kept beyond `until` unless a run of its thread waits for answers.
+    It is not kept beyond `until` unless a run of its thread waits for answers. `announced` are
+    questions that the run told on its way; the body is empty where it told nothing else.
     """
 
     run_id: str
     body: JsonText
     until: Millis
+    announced: tuple[Announcement, ...] = ()
 
 
 class Thread(Struct, frozen=True, gc=False):

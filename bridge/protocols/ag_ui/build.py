@@ -13,7 +13,9 @@ from bridge.core.coverage import entry_answered, entry_status
 from bridge.core.model import Item, JsonText, Native, Run
 from bridge.core.runs import resume_run_id
 from bridge.protocols.ag_ui.context import Context, read_context
-from bridge.protocols.slices import not_null
+from bridge.protocols.ag_ui.legacy import command_of
+from bridge.protocols.ag_ui.resume_command import answers_by_order, resume_command
+from bridge.protocols.slices import members_of, not_null, object_of
 
 
 class _Entry(msgspec.Struct, omit_defaults=True):
@@ -32,7 +34,7 @@ class _RunAgentInput(msgspec.Struct):
     tools: msgspec.Raw
     context: msgspec.Raw
     forwardedProps: msgspec.Raw
-    resume: list[_Entry]
+    resume: list[_Entry] | msgspec.UnsetType = msgspec.UNSET
 
 
 _NOTHING = Context()
@@ -42,9 +44,12 @@ _encode = msgspec.json.Encoder().encode
 def build(run: Run, carry: JsonText | None) -> Native:
     """One entry per interrupt, in the run's order, under a new run id on the same thread.
 
+    A run that asked in the older way is resumed in it, unless its agent takes entries all the same.
     0.x producers require all members of the context, so what nobody told goes out empty.
     """
     kept = _NOTHING if carry is None else read_context(carry)
+    takes_entries = all(command_of(item.question) is None for item in run.items)
+    command = None if takes_entries else resume_command(run.items)
     body = _RunAgentInput(
         run.thread.thread_id,
         resume_run_id(run),
@@ -53,10 +58,19 @@ def build(run: Run, carry: JsonText | None) -> Native:
         _told(kept.messages, _told(kept.startMessages, _ARRAY)),
         _told(kept.tools, _ARRAY),
         _told(kept.context, _ARRAY),
-        _told(kept.forwardedProps, _OBJECT),
-        [_entry(item) for item in run.items],
+        msgspec.Raw(_forwarded(kept, command)),
+        [_entry(item) for item in run.items] if takes_entries else msgspec.UNSET,
     )
-    return Native("run", _encode(body), notes=tuple(_notes(run, kept)))
+    return Native("run", _encode(body), notes=tuple(_notes(run, kept, takes_entries)))
+
+
+def _forwarded(kept: Context, command: JsonText | None) -> JsonText:
+    """The kept properties; a command among them answered the run before, and is not repeated."""
+    members = members_of(bytes(kept.forwardedProps))
+    stands_alone = command is None and "command" not in members
+    if stands_alone and bytes(kept.forwardedProps):
+        return bytes(kept.forwardedProps)
+    return object_of({**members, "command": command})
 
 
 _ARRAY = msgspec.Raw(b"[]")
@@ -67,15 +81,17 @@ def _told(member: msgspec.Raw, otherwise: msgspec.Raw) -> msgspec.Raw:
     return member if bytes(member) else otherwise
 
 
-def _notes(run: Run, kept: Context) -> Iterator[str]:
-    """What the body leaves out."""
+def _notes(run: Run, kept: Context, takes_entries: bool) -> Iterator[str]:
+    """What the body leaves out, and where its order counts."""
     if not bytes(kept.messages):
         yield "messages_at_start" if bytes(kept.startMessages) else "continuity_omitted"
     if kept.stateOmitted:
         yield "state_omitted"
     given = [item.answer.metadata for item in run.items if item.answer and entry_answered(item)]
-    if any(not_null(metadata) and not _only_object(metadata) for metadata in given):
+    if any(not_null(m) and not (takes_entries and _only_object(m)) for m in given):
         yield "metadata_omitted"
+    if not takes_entries and answers_by_order(run.items):
+        yield "answers_by_order"
 
 
 def _entry(item: Item) -> _Entry:

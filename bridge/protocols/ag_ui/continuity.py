@@ -16,6 +16,7 @@ from bridge.core.json_text import JsonError
 from bridge.core.model import (
     Carry,
     Counted,
+    Ended,
     Input,
     Interrupted,
     JsonText,
@@ -125,7 +126,8 @@ def _read(event: Event, peeked: _Peek, beside: JsonText | None) -> Reading:
     reading = read_known(Peek(peeked.type, peeked.name), event)
     if reading.inputs:
         begins = given(peeked.input) or beside
-        return event.reading(*_with_context(event, reading.inputs[0], begins, beside))
+        told, *more = reading.inputs
+        return event.reading(*_with_context(event, told, begins, beside), *more)
     if peeked.type == "RUN_FINISHED":
         names = _NAMES.decode(event.value)
         thread = event.thread(names.thread_id if names.threadId is None else names.threadId)
@@ -146,6 +148,9 @@ def _with_context(
         case Interrupted() if ends is not None:
             of_end = context.of_input(ends, told.thread.thread_id, event.seen, at_start=False)
             return Carry(told.thread, of_end, origin, told.run_id), told
+        case Ended(run_id=str(run_id)) if ends is not None:
+            of_end = context.of_input(ends, told.thread.thread_id, event.seen, at_start=False)
+            return Carry(told.thread, of_end, origin, run_id), told
         case RunFailed():
             return told, Carry(told.thread, None, origin, None)
         case _:

@@ -11,6 +11,7 @@ import msgspec
 
 from bridge.core import json_text
 from bridge.core.model import Interrupted, Millis, Question
+from bridge.protocols.ag_ui.ends import ends
 from bridge.protocols.ag_ui.event import NAME, Event
 from bridge.protocols.ag_ui.interrupts import Interrupt, check_count, questions_of, read_leniently
 from bridge.protocols.fields import MAX_SAFE_INTEGER, Fields, Unreadable
@@ -71,7 +72,8 @@ def run_finished(event: Event) -> Reading:
         return _read_leniently(event)
     if isinstance(end.outcome, _Success) and end.outcome.pendingToolCallIds:
         event.seen.add("pending_tool_calls")
-    return event.reading()
+    told, at = end.outcome is not msgspec.UNSET, event.at(end.timestamp)
+    return event.reading(*ends(event, end.threadId, end.runId, at, told=told))
 
 
 def _may_hide_interrupt(value: bytes) -> bool:
@@ -99,19 +101,19 @@ def _read_leniently(event: Event) -> Reading:
     thread_id, run_id = fields.required_text("threadId"), fields.required_text("runId")
     _check_envelope(fields, event.seen)
     pointer, value = fields.find("outcome")
+    at = event.at(fields.find("timestamp")[1])
     if value is None:
         _count_outside_outcome(fields, event.seen)
-        return event.reading()
+        return event.reading(*ends(event, thread_id, run_id, at, told=False))
     outcome = Fields(value, pointer, event.seen)
     kind = value.get("type")
     if kind == "interrupt":
         questions, digest = read_leniently(event.value, outcome, event.limits, event.seen)
-        at = event.at(fields.find("timestamp")[1])
         return _interrupted(event, thread_id, run_id, questions, digest, at)
     if kind not in ("success", "cancelled"):
         raise Unreadable("unknown_outcome", f"{pointer}/type", "not an outcome of AG-UI 1.0")
     _ended_without_question(fields, outcome, event.seen)
-    return event.reading()
+    return event.reading(*ends(event, thread_id, run_id, at, told=True))
 
 
 def _check_envelope(fields: Fields, seen: set[str]) -> None:
@@ -152,4 +154,5 @@ def _interrupted(
     at: Millis,
 ) -> Reading:
     thread, origin = event.thread(thread_id), event.record.origin
-    return event.reading(Interrupted(thread, run_id, NAME, questions, digest, at, origin))
+    asked = Interrupted(thread, run_id, NAME, questions, digest, at, origin)
+    return event.reading(asked, *ends(event, thread_id, run_id, at, told=True, asks=True))

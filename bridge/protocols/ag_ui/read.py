@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping
 
 from bridge.core.json_text import JsonError
 from bridge.core.model import Limits, MovedOn, RunFailed
+from bridge.protocols.ag_ui.ends import begins, fails
 from bridge.protocols.ag_ui.event import OTHER_TYPES, Event, Peek, peek
 from bridge.protocols.ag_ui.finished import run_finished
+from bridge.protocols.ag_ui.legacy import on_interrupt
 from bridge.protocols.ag_ui.options import NO_OPTIONS, Options
 from bridge.protocols.event import unfit
 from bridge.protocols.fields import Fields, Unreadable, spelling
@@ -42,7 +44,7 @@ def read_known(peeked: Peek, event: Event) -> Reading:
         return reader(event)
     if peeked.type == "CUSTOM":
         if bytes(peeked.name) == b'"on_interrupt"':
-            event.seen.add("custom_on_interrupt")
+            return on_interrupt(event)
     elif spelling(peeked.type) == "runfinished":
         # A misspelt end of a run could hide an interrupt: it is never taken for something else.
         raise Unreadable("malformed", "/type", "spells RUN_FINISHED in another way")
@@ -73,7 +75,7 @@ def _run_started(event: Event) -> Reading:
         by_run=run_id,
         covers=() if event.lacks_agent() else covers,
     )
-    return event.reading(moved_on)
+    return event.reading(moved_on, *begins(event, thread_id))
 
 
 def _resumed_ids(given: Fields, seen: set[str]) -> tuple[str, ...]:
@@ -100,7 +102,8 @@ def _run_error(event: Event) -> Reading:
     if not thread_id:
         return event.unattributable()
     at = event.at(fields.find("timestamp")[1])
-    return event.reading(RunFailed(event.thread(thread_id), at, event.record.origin))
+    failed = RunFailed(event.thread(thread_id), at, event.record.origin)
+    return event.reading(failed, *fails(event, thread_id))
 
 
 _READERS: Mapping[str, Callable[[Event], Reading]] = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bridge.core.model import Interrupted, Limits, Origin
+from bridge.core.model import Ended, Input, Interrupted, Limits, Origin
 from bridge.protocols import PROTOCOLS
 from bridge.protocols.interface import Reading, Record
 
@@ -38,8 +38,13 @@ def interrupted(*interrupts: Any, **members: Any) -> dict[str, Any]:
     return finished({"type": "interrupt", "interrupts": list(interrupts)}, **members)
 
 
+def told(reading: Reading) -> list[Input]:
+    """The inputs, but for the ends of runs that every event tells of which might have asked."""
+    return [found for found in reading.inputs if not isinstance(found, Ended)]
+
+
 def only_interrupted(reading: Reading) -> Interrupted:
-    (found,) = reading.inputs
+    (found,) = told(reading)
     assert isinstance(found, Interrupted)
     return found
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bridge.core.model import Carry, Interrupted, Limits, MovedOn, RunFailed, ThreadKey
+from bridge.core.model import Carry, Ended, Interrupted, Limits, MovedOn, RunFailed, ThreadKey
 from bridge.protocols import PROTOCOLS, configured
 from bridge.protocols.interface import Reading, Record
-from tests.unit.protocols.agui_events import ASK, ORIGIN, finished, interrupted, labels
+from tests.unit.protocols.agui_events import ASK, ORIGIN, finished, interrupted, labels, told
 from tests.unit.protocols.agui_events import read as read_without
 
 AG_UI = configured("ag-ui", {}, continuity=True)
@@ -50,7 +50,7 @@ def carries(reading: Reading) -> list[tuple[str | None, Any]]:
 def test_a_run_begins_with_its_input() -> None:
     """Messages of the start stand apart: what the run itself will say is not among them."""
     reading = read(started(input=INPUT))
-    assert [type(found) for found in reading.inputs] == [MovedOn, Carry]
+    assert [type(found) for found in told(reading)] == [MovedOn, Carry]
     kept = {name: INPUT[name] for name in ("state", "tools", "context", "forwardedProps")}
     assert carries(reading) == [("r-1", {"startMessages": INPUT["messages"], **kept})]
 
@@ -140,23 +140,28 @@ def test_text_and_tool_events_tell_nothing() -> None:
 
 @pytest.mark.parametrize("outcome", [None, {"type": "success"}, {"type": "cancelled"}])
 def test_a_run_that_ends_without_asking_drops_its_context(outcome: Any) -> None:
-    """It is named by its id, so another run's context stays."""
-    assert carries(read(finished(outcome))) == [("r-1", None)]
+    """It is named by its id, so another run's context stays, whatever its source reads."""
     lenient = {"type": "RUN_FINISHED", "thread_id": "t-1", "run_id": "r-1", "outcome": outcome}
-    assert carries(read(lenient)) == [("r-1", None)]
+    for event in (finished(outcome), lenient):
+        (ended,) = read(event).inputs
+        assert isinstance(ended, Ended)
+        assert (ended.run_id, ended.asks) == ("r-1", outcome is None)
+        record = Record(json.dumps(event).encode(), b"t-1", (), ORIGIN)
+        without = configured("ag-ui", {"legacy": False}, continuity=True)
+        assert carries(without.read(record, "support", Limits())) == [("r-1", None)]
 
 
 def test_an_error_ends_the_run_under_way() -> None:
     """It names no run; a run that asked before is not under way any more."""
     reading = read({"type": "RUN_ERROR", "message": "m"})
-    assert [type(found) for found in reading.inputs] == [RunFailed, Carry]
+    assert [type(found) for found in told(reading)] == [RunFailed, Carry]
     assert carries(reading) == [(None, None)]
     assert not read({"type": "RUN_ERROR", "message": "m"}, key=None).inputs
 
 
 def test_a_run_that_asks_keeps_its_context() -> None:
     """A bare event tells nothing of it."""
-    assert [type(found) for found in read(interrupted(ASK)).inputs] == [Interrupted]
+    assert [type(found) for found in told(read(interrupted(ASK)))] == [Interrupted]
 
 
 # --- Envelopes ------------------------------------------------------------------------------------
@@ -166,8 +171,8 @@ def test_an_envelope_has_the_context_as_it_is_at_the_end() -> None:
     """It comes before the question, and the question is the same as in the bare event."""
     bare = interrupted(ASK)
     reading = read({"event": bare, "input": INPUT, "platform": 1})
-    told, asked = reading.inputs
-    assert isinstance(told, Carry)
+    carry, asked = told(reading)
+    assert isinstance(carry, Carry)
     assert asked == read_without(bare).inputs[0]
     kept = ("messages", "state", "tools", "context", "forwardedProps")
     assert carries(reading) == [("r-1", {name: INPUT[name] for name in kept})]
@@ -231,11 +236,12 @@ def test_a_source_without_continuity_says_what_an_envelope_is() -> None:
 def test_slices_go_out_as_they_came() -> None:
     """Number literals, key order and escapes, from the record to what is kept."""
     messages = b'[{"z":1e2,"a":50.0,"big":18446744073709551617,"e":"\\ud83d\\ude00"}]'
-    (told, _) = read(
+    reading = read(
         b'{"input":{"messages":%s},"event":%s}' % (messages, json.dumps(interrupted(ASK)).encode())
-    ).inputs
-    assert isinstance(told, Carry)
-    assert told.body == b'{"messages":' + messages + b"}"
+    )
+    (carry, _) = told(reading)
+    assert isinstance(carry, Carry)
+    assert carry.body == b'{"messages":' + messages + b"}"
 
 
 def test_only_ag_ui_has_continuity() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bridge.core.model import Interrupted, MovedOn, RunFailed
-from tests.unit.protocols.agui_events import ids, only_interrupted, read, vectors
+from bridge.core.model import Announced, Interrupted, MovedOn, RunFailed
+from tests.unit.protocols.agui_events import ids, only_interrupted, read, told, vectors
 
 RUN_FINISHED = vectors("oracle_run_finished.json")
 LIFECYCLE = vectors("oracle_lifecycle.json")
@@ -79,7 +79,7 @@ def test_every_event_of_a_lifecycle_means_the_same_alone(case: dict[str, Any]) -
     for event in (event for step in case["steps"] if isinstance(step, list) for event in step):
         reading = read(event)
         assert reading.refusal is None
-        assert [type(found) for found in reading.inputs] == _expected_inputs(event)
+        assert [type(found) for found in told(reading)] == _expected_inputs(event)
 
 
 @pytest.mark.parametrize("name", PRODUCERS)
@@ -146,12 +146,14 @@ def _value(text: bytes | None) -> Any:
 
 
 def test_recordings_hold_what_the_bridge_counts() -> None:
-    """LangGraph's legacy CUSTOM events are counted, and make no approval."""
+    """LangGraph's legacy CUSTOM events are counted, and kept under the ids that its outcome has."""
     events = [e for e in _events(vectors(PRODUCERS[0])) if e["type"] == "CUSTOM"]
     assert events
     for event in events:
         reading = read(event)
-        assert reading.inputs == ()
+        (kept,) = reading.inputs
+        assert isinstance(kept, Announced)
+        assert kept.announcement.question.interrupt_id == event["rawEvent"]["id"]
         assert [count.label for count in reading.counts] == ["custom_on_interrupt"]
 
 
