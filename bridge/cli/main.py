@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import importlib
 import logging
-import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from typing import Any
 
-from bridge.cli import parser
+from bridge.cli import parser, streams
 from bridge.errors import BridgeError
 from bridge.observe import logs
 
@@ -22,6 +23,26 @@ INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    streams.prepare()
+    try:
+        try:
+            return _parse_and_run(arguments)
+        finally:  # also where argparse has printed its help and exits
+            sys.stdout.flush()  # at exit Python would complain in its own way
+    except BrokenPipeError:
+        # The reader of our pipe (head, less) has seen enough.
+        streams.give_up(sys.stdout)
+        return 0
+    except OSError as error:
+        failed = streams.failure(error)
+        if failed is None:
+            raise
+        streams.give_up(sys.stdout)
+        _report(failed)
+        return failed.exit_code
+
+
+def _parse_and_run(arguments: Sequence[str] | None) -> int:
     known = parser.build()
     chosen = known.parse_args(arguments)
     if chosen.version:
@@ -36,38 +57,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(chosen: argparse.Namespace) -> int:
     _quiet_logs(chosen.verbose)
     try:
-        code = _handler(chosen.handler)(chosen)
-        sys.stdout.flush()
-        return code
-    except BridgeError as error:
-        _report(error)
-        return error.exit_code
+        handler: Handler = _load(chosen.handler)
+        return handler(chosen)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our pipe (head, less) has seen enough; Python would complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        raise
+    except Exception as error:
+        return _told(error, chosen)
 
 
-def _handler(name: str) -> Handler:
-    # Loaded here, so that --help does not wait for the Kafka client.
+def _told(error: Exception, chosen: argparse.Namespace) -> int:
+    if chosen.verbose and not isinstance(error, BridgeError):
+        traceback.print_exc()
+    if isinstance(error, OSError) and streams.failure(error):
+        raise error
+    tell = _load("bridge.cli.faults:told")
+    told: BridgeError = tell(error, chosen)
+    _report(told)
+    return told.exit_code
+
+
+def _load(name: str) -> Any:
+    # When it is needed: --help does not wait for the Kafka client.
     module, function = name.split(":")
-    handler: Handler = getattr(importlib.import_module(module), function)
-    return handler
+    return getattr(importlib.import_module(module), function)
 
 
 def _quiet_logs(verbose: bool) -> None:
     """A command speaks by its output: the client's own log is noise unless somebody asks."""
     if verbose:
-        logs.configure("info", "text")
+        logs.configure("debug", "text")
     else:
         logging.basicConfig(handlers=[logging.NullHandler()], force=True)
 
 
 def _report(error: BridgeError) -> None:
-    for line in str(error).splitlines() or [type(error).__name__]:
-        print(f"interrupt-bridge: {error.code}: {logs.escape(line)}", file=sys.stderr)
+    try:
+        for line in str(error).splitlines() or [type(error).__name__]:
+            print(f"interrupt-bridge: {error.code}: {logs.escape(line)}", file=sys.stderr)
+        sys.stderr.flush()
+    except OSError:  # nobody is left to tell
+        streams.give_up(sys.stderr)
 
 
 if __name__ == "__main__":

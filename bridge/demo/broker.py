@@ -199,7 +199,7 @@ class DevBroker:
         return self._process
 
     def _format(self) -> None:
-        self._port, controller = _free_ports(2)
+        self._port, controller = free_ports(2)
         directory = self._directory()
         settings = {
             **SETTINGS,
@@ -282,7 +282,7 @@ def _watch(pid: int, directory: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     # Below the ephemeral ranges of Linux and macOS: a client that reconnects to a closed port
     # inside such a range can connect to itself and so take the port from a restarting broker.
     ports: list[int] = []

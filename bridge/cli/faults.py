@@ -1,0 +1,48 @@
+"""What ends a command in an unforeseen way, said as what to do about it; never as a traceback.
+
+It is the one place for all commands: a right that is missing shows late and in many voices, and
+whoever types a command needs the same words for it each time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+
+from aiokafka.errors import KafkaError
+
+from bridge.cli.settings import settings
+from bridge.errors import BridgeError, ClusterError
+from bridge.kafka import access, rights
+
+
+class Unexpected(BridgeError):
+    """A fault of the bridge's own, or one that nobody has met yet."""
+
+
+def told(error: Exception, chosen: argparse.Namespace) -> BridgeError:
+    """The error as its command should tell it."""
+    if access.may_be_refused(error):
+        error = _explained(error, chosen)
+    if isinstance(error, BridgeError):
+        return error
+    if isinstance(error, KafkaError):
+        return ClusterError(f"The cluster answered {error!r}. Run: interrupt-bridge doctor")
+    return Unexpected(f"{type(error).__name__}: {error}. The option --verbose shows where")
+
+
+def _explained(error: Exception, chosen: argparse.Namespace) -> Exception:
+    """The rights that the command lacks, where that is what it died of."""
+    try:
+        config = settings(chosen)
+        client = config.kafka.client_kwargs()
+    except BridgeError:
+        return error
+    needed = rights.of_command(config, _name(chosen))
+    return asyncio.run(access.explained(client, needed, error))
+
+
+def _name(chosen: argparse.Namespace) -> str:
+    """`pending` of bridge.cli.pending:run, `withdraw` of bridge.cli.answer:withdraw."""
+    module, function = str(chosen.handler).split(":")
+    return module.rpartition(".")[2] if function == "run" else function

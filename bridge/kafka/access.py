@@ -1,0 +1,142 @@
+"""Asks a cluster what the principal may do. It reads, and creates nothing.
+
+Clients tell of a missing right late and in many voices: a transaction's state that is wrong, a
+topic that is not there, an empty answer. The brokers say it plainly to whoever asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, get_args
+
+from aiokafka.client import AIOKafkaClient, CoordinationType
+from aiokafka.errors import (
+    ClusterAuthorizationFailedError,
+    CoordinatorNotAvailableError,
+    GroupAuthorizationFailedError,
+    InvalidTxnState,
+    KafkaError,
+    NoError,
+    TopicAuthorizationFailedError,
+    TransactionalIdAuthorizationFailed,
+)
+
+from bridge.errors import BridgeError, NotAuthorized
+from bridge.kafka.access_requests import AllowedOnGroup, AllowedOnTopics
+from bridge.kafka.clients import ClientSettings, kill, make_client, start_client
+from bridge.kafka.rights import Access, Operation, Right
+
+ANSWER_S: Final = 10.0
+"""What a look takes at most: it comes after a failure, and must not become one of its own."""
+
+_REFUSALS: Final = (
+    ClusterAuthorizationFailedError,
+    GroupAuthorizationFailedError,
+    InvalidTxnState,  # what the client makes of a topic that it could not add to a transaction
+    NotAuthorized,
+    TopicAuthorizationFailedError,
+    TransactionalIdAuthorizationFailed,
+)
+_BITS: Final[dict[Operation, int]] = {
+    "Read": 3,
+    "Write": 4,
+    "Create": 5,
+    "Describe": 8,
+    "DescribeConfigs": 10,
+}
+assert _BITS.keys() == set(get_args(Operation))
+
+
+def may_be_refused(error: BaseException | None) -> bool:
+    """Whether a missing right can be what an error comes from."""
+    while error is not None:
+        if isinstance(error, _REFUSALS):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+async def explained(client: ClientSettings, access: Access, error: Exception) -> Exception:
+    """The error, or what is behind it where that is a missing right: NotAuthorized."""
+    if not may_be_refused(error):
+        return error
+    try:
+        lacking = await missing(client, access.needed)
+    except (BridgeError, KafkaError, TimeoutError):
+        return error
+    return access.principal.refusal(lacking) if lacking else error
+
+
+async def missing(client: ClientSettings, rights: Iterable[Right]) -> tuple[Right, ...]:
+    """Which of the rights the principal does not have, in their order.
+
+    A topic that is not there counts as allowed. Raises Unreachable or ClusterError.
+    """
+    wanted = list(rights)
+    connection = make_client(client)
+    await start_client(connection, ANSWER_S)
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            refused = {
+                *await _refused_topics(connection, wanted),
+                *await _refused_groups(connection, wanted),
+                *await _refused_ids(connection, wanted),
+            }
+    finally:
+        await kill(connection)
+    return tuple(right for right in wanted if right in refused)
+
+
+async def _refused_topics(connection: AIOKafkaClient, wanted: Sequence[Right]) -> list[Right]:
+    mine = [right for right in wanted if right.kind == "topic"]
+    if not mine:
+        return []
+    names = dict.fromkeys(right.name for right in mine)
+    answer = await connection.send(connection.get_random_node(), AllowedOnTopics(names))
+    allowed = {topic: (code, bits) for code, topic, _, _, bits in answer.topics}
+    return [right for right in mine if _refuses(*allowed[right.name], right)]
+
+
+def _refuses(code: int, bits: int, right: Right) -> bool:
+    if code in (TopicAuthorizationFailedError.errno, GroupAuthorizationFailedError.errno):
+        return True
+    return code == NoError.errno and not bits & (1 << _BITS[right.operation])
+
+
+async def _refused_groups(connection: AIOKafkaClient, wanted: Sequence[Right]) -> list[Right]:
+    refused = []
+    for right in wanted:
+        if right.kind != "group":
+            continue
+        node = await _coordinator(connection, CoordinationType.GROUP, right.name)
+        if node is None:
+            refused.append(right)
+            continue
+        (group,) = (await connection.send(node, AllowedOnGroup(right.name))).groups
+        if _refuses(group[0], group[-1], right):
+            refused.append(right)
+    return refused
+
+
+async def _refused_ids(connection: AIOKafkaClient, wanted: Sequence[Right]) -> Iterator[Right]:
+    """Looking for an id's coordinator takes Describe on it, which Write holds."""
+    ids = [right for right in wanted if right.kind == "transactional-id"]
+    nodes = [await _coordinator(connection, CoordinationType.TRANSACTION, r.name) for r in ids]
+    return (right for right, node in zip(ids, nodes, strict=True) if node is None)
+
+
+async def _coordinator(connection: AIOKafkaClient, kind: int, name: str) -> int | None:
+    """Its node; None where the principal may not ask for it."""
+    while True:
+        try:
+            node: int = await connection.coordinator_lookup(kind, name)
+            return node
+        except (GroupAuthorizationFailedError, TransactionalIdAuthorizationFailed):
+            return None
+        except CoordinatorNotAvailableError:  # the first to ask makes the coordinators' topic
+            await asyncio.sleep(0.1)
+        except KafkaError as error:
+            if not error.retriable:
+                raise
+            await asyncio.sleep(0.1)

@@ -1,0 +1,157 @@
+"""What a principal must be allowed, as data: the one list behind messages, checks and README.
+
+Pure: asking a cluster what is allowed is next door, in `access`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from bridge.config import Config
+from bridge.errors import NotAuthorized
+from bridge.kafka.names import group_id, transactional_id
+
+Operation = Literal["Read", "Write", "Create", "Describe", "DescribeConfigs"]
+Kind = Literal["topic", "group", "transactional-id", "cluster"]
+
+COMMAND_CONFIG: Final = "admin.properties"
+"""Stands in the printed commands for the file with an administrator's login."""
+
+WORKER: Final[Mapping[str, tuple[Operation, ...]]] = {
+    "inputs": ("Read",),
+    "answers": ("Read",),
+    "operations": ("Read",),
+    "state": ("Read", "Write"),
+    "reroute": ("Read", "Write"),
+    "approvals": ("Write",),
+    "resume-commands": ("Write",),
+    "answer-verdicts": ("Write",),
+    "dead-letters": ("Write",),
+}
+"""What a worker does with each topic, by role. Read and Write hold Describe."""
+
+COMMANDS: Final[Mapping[str, Mapping[str, tuple[Operation, ...]]]] = {
+    "pending": {"approvals": ("Read",)},
+    "answer": {
+        "approvals": ("Read",),
+        "answers": ("Write",),
+        "answer-verdicts": ("Read",),
+    },
+    "withdraw": {
+        "approvals": ("Read",),
+        "operations": ("Write",),
+        "answer-verdicts": ("Read",),
+    },
+    "trace": {
+        "inputs": ("Read",),
+        "answers": ("Read",),
+        "operations": ("Read",),
+        "approvals": ("Read",),
+        "answer-verdicts": ("Read",),
+        "resume-commands": ("Read",),
+        "dead-letters": ("Read",),
+    },
+}
+"""What the commands for people do with topics; the others do what a worker does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """One operation on one resource, as kafka-acls.sh names both."""
+
+    operation: Operation
+    kind: Kind
+    name: str
+    prefixed: bool = False
+
+    def __str__(self) -> str:
+        begin = " that begin with" if self.prefixed else ""
+        kind = self.kind.replace("-", " ") + ("s" if self.prefixed else "")
+        return f"{self.operation} on the {kind}{begin} {self.name}".rstrip()
+
+    def option(self) -> str:
+        """The resource in the tool's own words."""
+        if self.kind == "cluster":
+            return "--cluster"
+        pattern = " --resource-pattern-type prefixed" if self.prefixed else ""
+        return f"--{self.kind} {shlex.quote(self.name)}{pattern}"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks, as brokers call it, and where."""
+
+    name: str
+    bootstrap: str
+
+    def add(self, right: Right) -> str:
+        """The command that grants a right."""
+        return (
+            f"kafka-acls.sh --bootstrap-server {self.bootstrap} --command-config {COMMAND_CONFIG} "
+            f"--add --allow-principal {shlex.quote(self.name)} --operation {right.operation} "
+            f"{right.option()}"
+        )
+
+    def refusal(self, missing: Iterable[Right]) -> NotAuthorized:
+        """One line for each right that is missing, with the command that grants it."""
+        return NotAuthorized(
+            "\n".join(f"no {right} for {self.name}: {self.add(right)}" for right in missing)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who asks, and all that it cannot do without."""
+
+    principal: Principal
+    needed: tuple[Right, ...]
+
+
+def of_worker(config: Config) -> Access:
+    """What a worker needs, and the tools that take a slot as a worker does."""
+    names = _names(config)
+    state = names["state"]
+    group = group_id(config.app_id, state)
+    ids = transactional_id(config.app_id, state, "")
+    needed = (
+        *_topic_rights(config, WORKER),
+        Right("Read", "group", group),
+        Right("Write", "transactional-id", ids, prefixed=True),
+    )
+    return Access(principal(config), needed)
+
+
+def of_command(config: Config, command: str) -> Access:
+    """What a command needs by its name; those that are not in COMMANDS are a worker's hand."""
+    roles = COMMANDS.get(command)
+    if roles is None:
+        return of_worker(config)
+    return Access(principal(config), tuple(_topic_rights(config, roles)))
+
+
+def principal(config: Config) -> Principal:
+    """Who the settings log in as, where brokers map no names."""
+    kafka = config.kafka
+    if kafka.uses_sasl:
+        name = f"User:{kafka.sasl_plain_username}"
+    elif kafka.ssl_certfile is not None:
+        name = "User:<subject of kafka.ssl_certfile>"
+    else:
+        name = "User:ANONYMOUS"
+    return Principal(name, kafka.bootstrap_servers)
+
+
+def _topic_rights(config: Config, roles: Mapping[str, tuple[Operation, ...]]) -> Iterator[Right]:
+    names = _names(config)
+    inputs = [topic for source in config.sources for topic in source.topic_names]
+    for role, operations in roles.items():
+        for topic in inputs if role == "inputs" else (names[role],):
+            for operation in operations:
+                yield Right(operation, "topic", topic)
+
+
+def _names(config: Config) -> dict[str, str]:
+    return {str(role): name for role, name in config.topics.names().items()}
