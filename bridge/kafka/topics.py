@@ -26,6 +26,7 @@ Code = Literal[
 HOUR: Final = 3_600_000
 DAY: Final = 24 * HOUR
 BROKER_MESSAGE_BYTES: Final = 1_048_588  # the default of max.message.bytes
+_BY_BROKERS: Final = "LogAppendTime"
 ENVELOPE_BYTES: Final = 64 * 1024  # origin headers around a record on its way home
 
 
@@ -34,12 +35,12 @@ class Need:
     """One topic of the bridge. Durations in milliseconds; None = not checked.
 
     `partitions`: exactly N, at least N (outputs go to the partition with the slot's number), or
-    any number, because every input partition is mapped to a slot.
+    any number, because every input partition is mapped to a slot. All are stamped by the brokers:
+    they refuse what a worker's clock stamps an hour ahead, and a deadline is judged by one clock.
     """
 
     cleanup: Literal["compact", "delete"]
     partitions: Literal["exact", "at_least", "any"]
-    append_time: bool = False
     retention: int | None = None
     delete_retention: int | None = None
     holds_inputs: bool = False
@@ -47,14 +48,14 @@ class Need:
 
 
 NEEDS: Final[Mapping[str, Need]] = {
-    "answers": Need("delete", "any", append_time=True),
-    "operations": Need("delete", "any", append_time=True),
+    "answers": Need("delete", "any"),
+    "operations": Need("delete", "any"),
     "approvals": Need("compact", "exact", delete_retention=7 * DAY),
     "resume-commands": Need("delete", "exact", retention=30 * DAY),
     "answer-verdicts": Need("delete", "exact", retention=30 * DAY),
     "dead-letters": Need("delete", "at_least", retention=30 * DAY),
-    "state": Need("compact", "exact", append_time=True, delete_retention=DAY),
-    "reroute": Need("delete", "exact", append_time=True, retention=30 * DAY, holds_inputs=True),
+    "state": Need("compact", "exact", delete_retention=DAY),
+    "reroute": Need("delete", "exact", retention=30 * DAY, holds_inputs=True),
 }
 
 # Small segments and an early cleaner keep a restore short: only closed segments are compacted.
@@ -135,11 +136,10 @@ def settings(need: Need, replicas: int, message_bytes: int) -> dict[str, str]:
     """The topic settings that `topics create` gives; `message_bytes` is the envelope's limit."""
     chosen = {
         "cleanup.policy": need.cleanup,
+        "message.timestamp.type": _BY_BROKERS,
         "min.insync.replicas": str(min_isr(replicas)),
         **(_COMPACTED if need.cleanup == "compact" else {"retention.ms": str(30 * DAY)}),
     }
-    if need.append_time:
-        chosen["message.timestamp.type"] = "LogAppendTime"
     if need.delete_retention is not None:
         chosen["delete.retention.ms"] = str(need.delete_retention)
     if need.holds_inputs:
@@ -223,10 +223,8 @@ def _rules(
     configs = facts.configs or {}
     cleanup = configs.get("cleanup.policy")
     yield "cleanup_policy", "cleanup.policy", need.cleanup, cleanup == need.cleanup
-    if need.append_time:
-        config = "message.timestamp.type"
-        fits = configs.get(config) == "LogAppendTime"
-        yield "timestamp_type", config, "LogAppendTime", fits
+    stamped = configs.get("message.timestamp.type")
+    yield "timestamp_type", "message.timestamp.type", _BY_BROKERS, stamped == _BY_BROKERS
     if need.retention is not None:
         kept = facts.number("retention.ms") or 0
         yield "retention", "retention.ms", need.retention, kept == -1 or kept >= need.retention

@@ -327,7 +327,7 @@ class _Batch:
     def append(self, record: Outgoing) -> bool:
         """Whether the record found room."""
         appended = self.builder.append(
-            timestamp=record.timestamp,
+            timestamp=None,  # the client's, which brokers replace by theirs
             key=record.key,
             value=record.value,
             headers=list(record.headers),

@@ -89,12 +89,6 @@ def test_broker_defaults_do_not_pass_as_our_topics() -> None:
         ("reroute", {"cleanup_policy": "compact"}, "cleanup_policy", "cleanup.policy=delete"),
         (
             "state",
-            {"message_timestamp_type": "CreateTime"},
-            "timestamp_type",
-            "message.timestamp.type=LogAppendTime",
-        ),
-        (
-            "state",
             {"delete_retention_ms": "86399999"},
             "delete_retention",
             "delete.retention.ms=86400000",
@@ -121,6 +115,14 @@ def test_a_wrong_setting_is_one_finding_with_its_command(
         "kafka-configs.sh --bootstrap-server broker:9092 --alter "
         f"--entity-type topics --entity-name {name} --add-config {change}"
     )
+
+
+@pytest.mark.parametrize("role", NEEDS)
+def test_no_topic_of_ours_is_stamped_by_whoever_writes(role: str) -> None:
+    """Brokers refuse the stamps of a worker whose clock is an hour ahead."""
+    (finding,) = compare(WANTED, with_config(role, message_timestamp_type="CreateTime"))
+    assert (finding.code, finding.topic) == ("timestamp_type", WANTED.names[role])
+    assert finding.mend.endswith("--add-config message.timestamp.type=LogAppendTime")
 
 
 def test_retention_without_end_is_long_enough() -> None:

@@ -83,8 +83,8 @@ class Story:
         self.hops = by_role["reroute"]
         self.lives = self._lives(by_role["approvals"])
         # Broker time is known from the topics that the broker stamps itself.
-        stamped = (by_role[role] for role in ("answers", "operations", "reroute", "state"))
-        self.horizon = max((r.timestamp for records in stamped for r in records), default=0)
+        own = (records for role, records in by_role.items() if role != "input")
+        self.horizon = max((r.timestamp for records in own for r in records), default=0)
         self._index()
 
     def settled(self, place: Place) -> bool:

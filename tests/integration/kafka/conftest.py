@@ -8,22 +8,19 @@ from typing import get_args
 import pytest
 
 from bridge.kafka.intake import StartFrom
+from bridge.kafka.topics import NEEDS
 from bridge.records.outgoing import Role
 from tests.integration.kafka.deployment import Deploy, Deployment
 from tests.integration.kafka.slots import Slot
 from tests.topics import MakeTopics
 
+STAMPED = {"message.timestamp.type": "LogAppendTime"}
+
 
 @pytest.fixture
 async def slot(bootstrap: str, make_topics: MakeTopics, unique: Callable[[str], str]) -> Slot:
     """Slot 0 of a deployment of this test's own, its state stamped by the broker."""
-    outputs = await make_topics(*(role for role in get_args(Role) if role != "state"))
-    state = await make_topics("state", config={"message.timestamp.type": "LogAppendTime"})
-    return Slot(bootstrap, unique("slot-0"), outputs | state)
-
-
-OUTPUTS = ("approvals", "resume-commands", "answer-verdicts", "dead-letters")
-STAMPED = ("state", "reroute", "answers", "operations")
+    return Slot(bootstrap, unique("slot-0"), await make_topics(*get_args(Role), config=STAMPED))
 
 
 @pytest.fixture
@@ -31,9 +28,7 @@ def deploy(bootstrap: str, make_topics: MakeTopics, unique: Callable[[str], str]
     """`await deploy(slots, start, events=3)`: topics of this test's own, inputs by name."""
 
     async def make(slots: int = 1, start: StartFrom = "earliest", **inputs: int) -> Deployment:
-        own = await make_topics(*OUTPUTS, partitions=slots)
-        config = {"message.timestamp.type": "LogAppendTime"}
-        own |= await make_topics(*STAMPED, partitions=slots, config=config)
+        own = await make_topics(*NEEDS, partitions=slots, config=STAMPED)
         names: dict[str, StartFrom] = {}
         for name, partitions in (inputs or {"events": 1}).items():
             made = await make_topics(name, partitions=partitions)

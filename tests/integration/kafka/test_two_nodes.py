@@ -38,7 +38,7 @@ async def torn(nodes: TwoNodes, unique: Callable[[str], str]) -> Slot:
     )
     stamped = {"message.timestamp.type": "LogAppendTime"}
     await nodes.create(1, *(slot.topics[role] for role in ON_THE_FIRST), settings=stamped)
-    await nodes.create(2, slot.topics["approvals"])
+    await nodes.create(2, slot.topics["approvals"], settings=stamped)
     return slot
 
 
