@@ -1,7 +1,9 @@
-"""A very small HTTP server for scrapers and probes: GET of a few fixed paths, nothing else.
+"""A very small HTTP server for scrapers and probes: GET and HEAD of a few fixed paths.
 
 It shares the worker's loop, so every part of a request has a bound: the head in bytes and seconds,
-the answer in seconds, the connections in number. It never stops the processing.
+the answer in seconds, the connections in number. It never stops the processing. Whoever comes is
+let in; where that is one too many, who has been there longest without asking anything has to go,
+so that connections that say nothing keep no probe out.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from bridge.observe.health import Health, Reply
@@ -18,8 +21,18 @@ HEAD_BYTES = 8_192
 EXCHANGE_SECONDS = 5.0
 """For head and answer together; a scraper's usual timeout is 10 s."""
 CONNECTIONS = 32
+METHODS = ("GET", "HEAD")
 
 Route = Callable[[], Reply]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply, and whether its body was asked for too."""
+
+    reply: Reply
+    with_body: bool = True
+
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +42,7 @@ class HttpServer:
 
     def __init__(self, routes: Mapping[str, Route]) -> None:
         self._routes = routes
-        self._open: set[asyncio.StreamWriter] = set()
+        self._open: dict[asyncio.StreamWriter, bool] = {}  # the oldest first; whether it asked
         self._server: asyncio.Server | None = None
 
     @property
@@ -38,6 +51,11 @@ class HttpServer:
         if self._server is None or not self._server.sockets:
             return None
         return int(self._server.sockets[0].getsockname()[1])
+
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+        return len(self._open)
 
     async def start(self, host: str, port: int) -> None:
         """Listen (port 0: any free one). A taken port is logged, and the worker goes on without."""
@@ -59,45 +77,54 @@ class HttpServer:
             writer.transport.abort()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._open) >= CONNECTIONS:
-            writer.transport.abort()
-            return
-        self._open.add(writer)
+        self._make_room()
+        self._open[writer] = False
         try:
             async with asyncio.timeout(EXCHANGE_SECONDS):
                 await self._exchange(reader, writer)
         except (TimeoutError, ConnectionError):
             writer.transport.abort()
         finally:
-            self._open.discard(writer)
+            self._open.pop(writer, None)
             writer.close()
 
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        reply = await self._reply_to(reader)
-        if reply is None:
+    def _make_room(self) -> None:
+        if len(self._open) < CONNECTIONS:
             return
-        writer.write(_encode(reply))
+        silent = (writer for writer, asked in self._open.items() if not asked)
+        longest = next(silent, next(iter(self._open)))
+        del self._open[longest]
+        longest.transport.abort()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answer = await self._answer_to(reader)
+        if answer is None:
+            return
+        if writer in self._open:
+            self._open[writer] = True
+        writer.write(_encode(answer))
         await writer.drain()
         if writer.can_write_eof():
             writer.write_eof()
             # Closing with unread bytes resets the connection and can take the answer with it.
             await reader.read(HEAD_BYTES)
 
-    async def _reply_to(self, reader: asyncio.StreamReader) -> Reply | None:
+    async def _answer_to(self, reader: asyncio.StreamReader) -> Answer | None:
         try:
             head = await reader.readuntil(b"\r\n\r\n")
         except asyncio.IncompleteReadError:
             return None  # they hung up
         except asyncio.LimitOverrunError:
-            return _plain(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
-        parts = head.split(b"\r\n", 1)[0].split(b" ")
-        if len(parts) != 3 or not parts[2].startswith(b"HTTP/1."):
-            return _plain(HTTPStatus.BAD_REQUEST)
-        return self._route(parts[0], parts[1])
+            return Answer(_plain(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE))
+        parts = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
+        if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
+            return Answer(_plain(HTTPStatus.BAD_REQUEST))
+        method, target, _version = parts
+        return Answer(self._route(method, target), with_body=method != "HEAD")
 
-    def _route(self, method: bytes, target: bytes) -> Reply:
-        route = self._routes.get(target.split(b"?", 1)[0].decode("latin-1"))
-        if method != b"GET":
+    def _route(self, method: str, target: str) -> Reply:
+        route = self._routes.get(target.split("?", 1)[0])
+        if method not in METHODS:
             return _plain(HTTPStatus.METHOD_NOT_ALLOWED)
         if route is None:
             return _plain(HTTPStatus.NOT_FOUND)
@@ -122,11 +149,13 @@ def _plain(status: HTTPStatus) -> Reply:
     return Reply(status, "text/plain; charset=utf-8", status.phrase.encode() + b"\n")
 
 
-def _encode(reply: Reply) -> bytes:
-    allow = "Allow: GET\r\n" if reply.status is HTTPStatus.METHOD_NOT_ALLOWED else ""
+def _encode(answer: Answer) -> bytes:
+    reply = answer.reply
+    refused = reply.status is HTTPStatus.METHOD_NOT_ALLOWED
+    allow = f"Allow: {', '.join(METHODS)}\r\n" if refused else ""
     head = (
         f"HTTP/1.1 {reply.status.value} {reply.status.phrase}\r\n"
         f"Content-Type: {reply.content_type}\r\nContent-Length: {len(reply.body)}\r\n"
         f"{allow}Cache-Control: no-store\r\nConnection: close\r\n\r\n"
     )
-    return head.encode("latin-1") + reply.body
+    return head.encode("latin-1") + (reply.body if answer.with_body else b"")

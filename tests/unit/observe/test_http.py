@@ -65,12 +65,21 @@ async def test_health_says_yes_and_no_with_details() -> None:
         assert (await get(server, "/readyz"))[0] == 503
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "HEAD", "OPTIONS"])
-async def test_nothing_but_get(method: str) -> None:
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+async def test_nothing_but_get_and_head(method: str) -> None:
     async with serving() as server:
         status, head, _ = await ask(server, f"{method} /metrics HTTP/1.1\r\n\r\n".encode())
     assert status == 405
-    assert b"Allow: GET" in head
+    assert b"Allow: GET, HEAD" in head
+
+
+@pytest.mark.parametrize(("path", "status"), [("/healthz", 200), ("/readyz", 503), ("/x", 404)])
+async def test_head_is_get_without_the_body(path: str, status: int) -> None:
+    async with serving(ready=False) as server:
+        _, told, body = await get(server, path)
+        found, head, nothing = await ask(server, f"HEAD {path} HTTP/1.1\r\n\r\n".encode())
+    assert (found, head, nothing) == (status, told, b"")
+    assert b"Content-Length: %d\r\n" % len(body) in head
 
 
 @pytest.mark.parametrize(
@@ -98,20 +107,37 @@ async def test_a_slow_head_does_not_stall_others(monkeypatch: pytest.MonkeyPatch
         writer.close()
 
 
-async def test_connections_are_bounded() -> None:
+async def test_slow_connections_keep_no_probe_out() -> None:
+    """However many heads stay unfinished, those that come are answered, at every path."""
+    slow: list[asyncio.StreamWriter] = []
     async with serving() as server:
-        idle = [
+        for number in range(4 * http.CONNECTIONS):
+            _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(b"GET /metrics HT" if number % 2 else b"")
+            slow.append(writer)
+        for _ in range(2 * http.CONNECTIONS):
+            for path in ("/healthz", "/readyz", "/metrics"):
+                assert (await get(server, path))[0] == 200
+        assert server.connections <= http.CONNECTIONS
+    for writer in slow:
+        writer.close()
+
+
+async def test_connections_are_bounded_by_letting_the_longest_silent_go() -> None:
+    """One that trickles is among them; one that has asked and reads slowly goes after them."""
+    async with serving() as server:
+        asked = await asyncio.open_connection("127.0.0.1", server.port)
+        asked[1].write(b"GET /healthz HTTP/1.1\r\n\r\n")
+        assert b"200" in await asked[0].readline()
+        silent = [
             await asyncio.open_connection("127.0.0.1", server.port) for _ in range(http.CONNECTIONS)
         ]
-        assert (await get(server, "/healthz"))[0] == 0
-        for _, writer in idle:
+        assert await asyncio.wait_for(silent[0][0].read(), 10) == b""
+        assert (await get(server, "/healthz"))[0] == 200
+        assert (await asyncio.wait_for(asked[0].read(), 10)).endswith(b'{"alive": true}\n')
+        assert server.connections <= http.CONNECTIONS
+        for _, writer in (asked, *silent):
             writer.close()
-        status = 0
-        for _ in range(100):
-            status = (await get(server, "/healthz"))[0]
-            if status == 200:
-                break
-        assert status == 200
 
 
 async def test_a_taken_port_is_logged_and_no_more(caplog: pytest.LogCaptureFixture) -> None:
