@@ -7,7 +7,7 @@ What a record does wrong is no exception but a value: a verdict or a refusal.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 
 class BridgeError(Exception):
@@ -162,3 +162,18 @@ def skip_command(slot: int, topic: str, partition: int, to: int) -> str:
         f"interrupt-bridge positions skip --slot {slot} --topic {topic} --partition {partition} "
         f"--to {to} --yes"
     )
+
+
+AnyError = TypeVar("AnyError", bound=Exception)
+
+
+def without_frames(error: AnyError) -> AnyError:
+    """The error, and what caused it, without the frames that they came through.
+
+    Frames keep all that was worked on in them: an error that is kept would keep it too.
+    """
+    each: BaseException | None = error
+    while each is not None and each.__traceback__ is not None:
+        each.__traceback__ = None
+        each = each.__cause__ or each.__context__
+    return error

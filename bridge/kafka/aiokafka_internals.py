@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 import traceback
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -149,7 +150,35 @@ def muted_retries() -> int:
     return _expected_retries.count
 
 
-_reasons: ContextVar[list[str] | None] = ContextVar("aiokafka_reasons", default=None)
+# A start that is refused for 30 s logs each of its attempts; they differ in little.
+MOST_REASONS = 16
+
+
+class Reasons:
+    """What one start was told, each reason once, the last ones where there are too many.
+
+    The client's long-lived tasks inherit it with their context: once the start is over it takes
+    nothing in, however long they live and complain.
+    """
+
+    def __init__(self) -> None:
+        self._lines: deque[str] = deque(maxlen=MOST_REASONS)
+        self._over = False
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def take(self, line: str) -> None:
+        if not self._over and line not in self._lines:
+            self._lines.append(line)
+
+    def end(self) -> None:
+        """The start is over, and whoever wanted to know has looked."""
+        self._over = True
+        self._lines.clear()
+
+
+_reasons: ContextVar[Reasons | None] = ContextVar("aiokafka_reasons", default=None)
 
 
 class _ReasonHandler(logging.Handler):
@@ -164,24 +193,25 @@ class _ReasonHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         reasons = _reasons.get()
         if reasons is not None:
-            reasons.append(record.getMessage())
+            reasons.take(record.getMessage())
 
 
 _reason_handler = _ReasonHandler(level=logging.WARNING)
 
 
 @contextmanager
-def captured_reasons() -> Iterator[list[str]]:
-    """R16: what aiokafka logs as warning or worse inside, in order.
+def captured_reasons() -> Iterator[Reasons]:
+    """R16: what aiokafka logs as warning or worse inside, in order; gone when the block ends.
 
     Every security failure reaches the caller as "Unable to bootstrap"; the reason is only logged.
     """
-    reasons: list[str] = []
+    reasons = Reasons()
     token = _reasons.set(reasons)
     try:
         yield reasons
     finally:
         _reasons.reset(token)
+        reasons.end()
 
 
 # --- Producers ---------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ The caller says where and as whom (bootstrap_servers, security_protocol, ssl_con
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
@@ -217,7 +217,7 @@ async def stop_consumer(consumer: AIOKafkaConsumer, within: float = REQUEST_TIME
         await kill(consumer)
 
 
-def _start_error(error: Exception, reasons: list[str], within: float) -> BridgeError:
+def _start_error(error: Exception, reasons: Iterable[str], within: float) -> BridgeError:
     if isinstance(error, TopicAuthorizationFailedError):
         return NotAuthorized(f"Grant the principal access to the topics: {error}")
     if isinstance(error, GroupAuthorizationFailedError):
@@ -225,7 +225,7 @@ def _start_error(error: Exception, reasons: list[str], within: float) -> BridgeE
     if isinstance(error, TransactionalIdAuthorizationFailed):
         return NotAuthorized(f"Grant the principal WRITE on the transactional id: {error}")
     # R16: the reason is nowhere in the exception
-    reason = "; ".join(dict.fromkeys(reasons)) or "the client logged no reason"
+    reason = "; ".join(reasons) or "the client logged no reason"
     if isinstance(error, KafkaConnectionError):
         return Unreachable(f"{error}. Check address and security settings: {reason}")
     if isinstance(error, TimeoutError):

@@ -27,6 +27,7 @@ from bridge.errors import (
     StateFormatNewer,
     TransactionError,
     TransactionUndecided,
+    without_frames,
 )
 from bridge.kafka.clock import BrokerClock
 from bridge.kafka.desk import Desk
@@ -93,9 +94,9 @@ class Slot:
             try:
                 await self._hold_office()
             except FATAL as error:
-                await self._stand_still(error)
+                await self._stand_still(without_frames(error))
             except Exception as error:  # R7: the client lets more than its own errors through
-                await self._after(error)
+                await self._after(without_frames(error))
 
     async def _hold_office(self) -> None:
         """One tenure from its opening to its end, closed whatever happens."""

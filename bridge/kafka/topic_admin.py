@@ -129,7 +129,7 @@ async def connected(client: ClientSettings) -> AsyncIterator[AIOKafkaAdminClient
                 await admin.start()
         except (KafkaError, TimeoutError) as error:
             await admin.close()
-            reason = "; ".join(dict.fromkeys(reasons)) or "the client logged no reason"
+            reason = "; ".join(reasons) or "the client logged no reason"
             raise Unreachable(
                 f"{error or 'No answer in time'}. Check address and security settings: {reason}"
             ) from error

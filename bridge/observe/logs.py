@@ -22,7 +22,11 @@ CLIENT = "aiokafka"
 """The loggers that a level opens. Every other library tells its warnings and nothing else."""
 
 REPEAT_SECONDS = 10.0
-"""The same warning of the client again within this time is only counted."""
+"""The same warning of a library, whatever its numbers, is only counted within this time."""
+OWN_REPEAT_SECONDS = 60.0
+"""So is a warning of our own that is the same word for word, slot and all."""
+MOST_REPEATS = 256
+"""So many warnings are remembered: libraries also log texts that differ every time."""
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "41"}
@@ -85,29 +89,42 @@ class TextFormatter(logging.Formatter):
 
 
 class Repeats(logging.Filter):
-    """Lets a library's warning through once in REPEAT_SECONDS, then tells how often it came.
+    """Lets the same warning through once in a while, then tells how often it came.
 
-    aiokafka logs every attempt to reach a broker that is away, ten times a second.
+    While a broker is away aiokafka logs every attempt to reach it, ten times a second, and a slot
+    each of its openings: for as long as it takes, with a disk that is finite.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._now = now
-        self._seen: dict[tuple[str, str], tuple[float, int]] = {}
+        # The one that was let through longest ago comes first.
+        self._seen: dict[tuple[str, ...], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if record.name.split(".", 1)[0] == "bridge" or record.levelno < logging.WARNING:
+        if record.levelno < logging.WARNING:
             return True
-        # Keyed by the template: there are as many as lines of code that log, not as records.
-        key = (record.name, str(record.msg))
-        since, kept_back = self._seen.get(key, (-REPEAT_SECONDS, 0))
-        if self._now() - since < REPEAT_SECONDS:
+        own = record.name.split(".", 1)[0] == OWN
+        pause = OWN_REPEAT_SECONDS if own else REPEAT_SECONDS
+        key = _words(record) if own else (record.name, str(record.msg))
+        since, kept_back = self._seen.get(key, (-pause, 0))
+        if self._now() - since < pause:
             self._seen[key] = (since, kept_back + 1)
             return False
-        self._seen[key] = (self._now(), 0)
+        self._remember(key)
         if kept_back:
             record.repeated = kept_back
         return True
+
+    def _remember(self, key: tuple[str, ...]) -> None:
+        self._seen.pop(key, None)
+        if len(self._seen) >= MOST_REPEATS:
+            del self._seen[next(iter(self._seen))]
+        self._seen[key] = (self._now(), 0)
+
+
+def _words(record: logging.LogRecord) -> tuple[str, ...]:
+    return (record.name, record.getMessage(), str(_extras(record)))
 
 
 def escape(text: str) -> str:

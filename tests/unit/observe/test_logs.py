@@ -71,9 +71,38 @@ def test_a_clients_repeats_are_counted_not_logged() -> None:
     assert vars(client[4])["repeated"] == 3
 
 
-def test_our_own_lines_are_never_kept_back() -> None:
-    repeats = logs.Repeats(now=lambda: 0.0)
-    assert all(repeats.filter(record(level=logging.ERROR)) for _ in range(3))
+def test_our_own_lines_are_kept_back_where_they_are_the_same_word_for_word() -> None:
+    """Other numbers, another slot or an information are news; the same again is one a minute."""
+    now = 0.0
+    repeats = logs.Repeats(now=lambda: now)
+
+    def passes(text: str, level: int = logging.WARNING, slot: int = 0) -> bool:
+        each = record(text, "bridge.kafka.slot", level)
+        each.slot = slot
+        return repeats.filter(each)
+
+    assert passes("opens again: no broker")
+    assert not passes("opens again: no broker")
+    assert passes("opens again: no broker", slot=1)
+    assert passes("opens again: fenced")
+    assert all(passes("slot opened", logging.INFO) for _ in range(3))
+    now = logs.REPEAT_SECONDS
+    assert not passes("opens again: no broker")
+    now = logs.OWN_REPEAT_SECONDS
+    assert passes("opens again: no broker")
+
+
+@pytest.mark.parametrize("name", ["asyncio", "bridge.kafka"])
+def test_what_is_remembered_of_warnings_is_bounded(name: str) -> None:
+    """Some texts differ every time; what is said again and again is remembered all the same."""
+    now = 0.0
+    repeats = logs.Repeats(now=lambda: now)
+    for number in range(10_000):
+        now += 1
+        repeats.filter(record(f"task {number} was never awaited", name, logging.WARNING))
+        again = repeats.filter(record("no broker", name, logging.WARNING))
+        assert again == (number % (60 if name == "bridge.kafka" else 10) == 0)
+    assert len(repeats._seen) <= logs.MOST_REPEATS
 
 
 @pytest.fixture
