@@ -83,7 +83,7 @@ def _bad(cycle: Cycle, chance: Random) -> Iterator[Step]:
 
 
 def _asking(cycle: Cycle, play: Play, chance: Random) -> Iterator[Step]:
-    key = _key(cycle.keying, cycle.thread)
+    key = _key("thread" if play.by_key else cycle.keying, cycle.thread)
     if len(play.asking) > 1 and key is None:
         key = b"stream"  # without a key they would lose their order
     for value in play.asking[:-1]:

@@ -6,8 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from bridge.demo.check import text
+from bridge.demo.check.ag_ui_told import question_of
 from bridge.demo.check.log import LogRecord, Source
-from bridge.demo.check.readings import Asked, Free, Question, Reading, Went, is_text
+from bridge.demo.check.readings import (
+    Announced,
+    Asked,
+    Free,
+    Over,
+    Question,
+    Reading,
+    Went,
+    is_text,
+)
 
 _OPTIONAL_TEXTS = ("message", "toolCallId", "expiresAt", "subagentRunId")
 _OPTIONAL_OBJECTS = ("responseSchema", "metadata")
@@ -35,19 +45,48 @@ _GOES_ON = frozenset({"moved_on", "resumed_elsewhere"})
 
 
 def read(record: LogRecord, source: Source, max_depth: int) -> tuple[Reading, ...]:
-    """One reading; `source` says whose its events are. Raises Unreadable for what is bad."""
+    """What it means; `source` says whose its events are. Raises Unreadable for what is bad."""
     value = record.value or b""
     loose = text.peek(value)
     if isinstance(loose, dict) and not _concerns(loose):
-        return (_failed(loose, record, source),)
+        over = tuple(_over(loose, record, source))
+        ended = over and loose.get("type") == "RUN_FINISHED"
+        return over if ended else (*over, _failed(loose, record, source))
     event = text.read(value, max_depth)
     if not isinstance(event, dict):
         raise text.Unreadable("not an object")
+    if event.get("type") == "CUSTOM":
+        return (_told(event, record, source),)
     if event.get("type") == "RUN_STARTED":
-        return (_started(event, record, source),)
+        return (_started(event, record, source), *_over(event, record, source))
     if event.get("type") != "RUN_FINISHED":
         raise text.Unreadable("misspelt type")
     return (_finished(event, _agent(event, record, source) or ""),)
+
+
+def _told(event: dict[str, Any], record: LogRecord, source: Source) -> Reading:
+    """A question of whatever run is under way on the thread of the key."""
+    thread = _member(event, "threadId") or (record.key or b"").decode(errors="replace")
+    if not is_text(thread):
+        raise text.Unreadable("malformed thread")
+    if not thread or source.options.get("legacy") is False:
+        return Free()
+    return Announced(
+        thread, _agent(event, record, source) or "", question_of(event, source.options)
+    )
+
+
+def _over(event: dict[str, Any], record: LogRecord, source: Source) -> Iterator[Reading]:
+    """The end of what a run told; only where thread and key are one is it known which run did."""
+    kind, key = event.get("type"), (record.key or b"").decode(errors="replace")
+    thread, run = _member(event, "threadId"), _member(event, "runId")
+    agent = _agent(event, record, source)
+    if kind == "RUN_FINISHED" and is_text(thread) and is_text(run):
+        ends = thread == key and event.get("outcome") is None
+        yield Over(thread, agent or "", run, asks=ends)
+        yield Over(key, agent or "")
+    elif agent is not None and (kind == "RUN_ERROR" or (kind == "RUN_STARTED" and key == thread)):
+        yield Over(key, agent)
 
 
 def _agent(event: dict[str, Any], record: LogRecord, source: Source) -> str | None:
@@ -80,6 +119,8 @@ def _concerns(event: dict[str, Any]) -> bool:
         return outcome is not None and not (quiet and not (outcome or {}).get("interrupts"))
     if kind == "RUN_STARTED":
         return isinstance(event.get("input"), dict)
+    if kind == "CUSTOM":
+        return event.get("name") == "on_interrupt"
     folded = "".join(filter(str.isalpha, kind)).lower() if isinstance(kind, str) else ""
     return folded == "runfinished"
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bridge.demo.check.log import LogRecord, Place
-from bridge.demo.check.readings import Asked, Bad, Free, Kept, Question, Reading
+from bridge.demo.check.readings import Announced, Asked, Bad, Free, Kept, Over, Question, Reading
 
 ThreadKey = tuple[str, str, str]  # source, scope, thread
 RunKey = tuple[str, str, str, str]  # and the run
@@ -44,7 +44,11 @@ def who_asked(events: Sequence[Told], opened: Opened) -> Iterator[tuple[RunKey, 
 
 def _thread(told: Told) -> ThreadKey | None:
     _, source, reading = told
-    return None if isinstance(reading, Bad | Free) else (source, reading.scope, reading.thread)
+    return (
+        None
+        if isinstance(reading, Bad | Free | Announced | Over)
+        else (source, reading.scope, reading.thread)
+    )
 
 
 def _items(

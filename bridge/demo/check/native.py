@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bridge.demo.check import a2a_body, genkit_body, text
+from bridge.demo.check import a2a_body, ag_ui_told, genkit_body, text
 from bridge.demo.check.asked import RunKey
 from bridge.demo.check.readings import Json, Question, Settled
 from bridge.demo.check.story import Life, Output, Story
@@ -24,10 +24,11 @@ def faults(
     if not isinstance(native, dict) or not isinstance(body, dict):
         yield "a command without a body to send"
         return
-    if command.body.get("protocol") == "ag-ui":
-        yield from _run_agent_input(key, command, body, entries)
-        return
     asked = story.opener(list(lives))
+    if command.body.get("protocol") == "ag-ui":
+        questions = () if asked is None else asked.questions
+        yield from _run_agent_input(key, command, body, entries, questions)
+        return
     if asked is None or len(asked.questions) != len(entries):
         return  # I4 names it
     settled = [
@@ -49,10 +50,17 @@ def _settled(story: Story, question: Question, entry: Json, life: Life) -> Settl
 
 
 def _run_agent_input(
-    key: RunKey, command: Output, body: Json, entries: Sequence[dict[str, Any]]
+    key: RunKey,
+    command: Output,
+    body: Json,
+    entries: Sequence[dict[str, Any]],
+    questions: Sequence[Question],
 ) -> Iterator[str]:
     if (body.get("threadId"), body.get("runId")) != (key[2], command.body.get("resume_run_id")):
         yield "a native body for another thread or run"
+    if len(questions) == len(entries) and any(question.native for question in questions):
+        yield from ag_ui_told.faults(body, questions, entries)
+        return
     sent = [
         (item.get("interruptId"), item.get("status"), text.written(item.get("payload")))
         for item in body.get("resume") or []

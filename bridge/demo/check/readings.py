@@ -76,6 +76,25 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Announced:
+    """A question of a run under way, asked if its end says nothing of it."""
+
+    thread: str
+    scope: str
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """A run is over; what it told is asked, or gone. `run` None: it failed, or another begins."""
+
+    thread: str
+    scope: str
+    run: str | None = None
+    asks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Bad:
     """Must go to dead-letters, and nowhere else."""
 
@@ -101,7 +120,7 @@ class Settled:
         return self.entry.get("payload")
 
 
-Reading = Asked | Went | Kept | Bad | Free
+Reading = Asked | Went | Kept | Announced | Over | Bad | Free
 
 
 def is_text(value: Any) -> bool:

@@ -17,6 +17,7 @@ from bridge.demo.check.asked import RunKey, who_asked
 from bridge.demo.check.events import read_event
 from bridge.demo.check.log import LogRecord, Place, Role, Setup, Source
 from bridge.demo.check.readings import Asked, Reading
+from bridge.demo.check.told import asked_at_the_end
 
 
 class Output(NamedTuple):
@@ -72,7 +73,8 @@ class Story:
         by_role: dict[Role, list[LogRecord]] = defaultdict(list)
         for record in sorted(records, key=lambda record: record.place):
             by_role[record.role].append(record)
-        self.events = [event for record in by_role["input"] for event in self._events(record)]
+        meant = [event for record in by_role["input"] for event in self._events(record)]
+        self.events = [Event(*event) for event in asked_at_the_end(meant)]
         self.given = {
             record.place: read_given(record, setup.json_depth, setup.record_bytes)
             for record in by_role["answers"] + by_role["operations"]

@@ -39,7 +39,8 @@ class Question(NamedTuple):
 class Play:
     """`asking` are the records that ask, in order; `repeat` says the last of them once more, and
     `conflict` something else under its ids; `noise` changes nothing. `turns` are what else its
-    agent may write, and `continued` what it writes once our command was carried out.
+    agent may write, and `continued` what it writes once our command was carried out. `by_key`: that
+    its records have the thread for their key is what makes them one run.
     """
 
     run: str
@@ -50,6 +51,7 @@ class Play:
     noise: tuple[bytes, ...] = ()
     turns: Mapping[str, Telling] = field(default_factory=dict)
     continued: Telling | None = None
+    by_key: bool = False
 
 
 class Ask(Protocol):
