@@ -11,7 +11,16 @@ from typing import Any
 
 import msgspec
 
-from bridge.core.model import Input, Interrupted, Limits, MovedOn, RunFailed, ThreadKey, Tick
+from bridge.core.model import (
+    Announced,
+    Input,
+    Interrupted,
+    Limits,
+    MovedOn,
+    RunFailed,
+    ThreadKey,
+    Tick,
+)
 from bridge.core.record import Record
 from bridge.protocols.interface import AgentProtocol, Reading
 
@@ -81,6 +90,9 @@ class History:
             self._asked.add(event.thread)
             ids = ", ".join(question.interrupt_id for question in event.questions)
             return f"run {event.run_id} asks {ids}"
+        if isinstance(event, Announced):
+            question = event.announcement.question
+            return f"{question.interrupt_id or 'a question without an id'} is told, to be asked"
         if isinstance(event, MovedOn):
             if event.reason == "resumed_elsewhere" and event.thread not in self._asked:
                 return f"run {event.by_run} starts"

@@ -33,6 +33,7 @@ from bridge.core.runs import without
 from bridge.core.sizes import carried_bytes
 
 SYNTHETIC: Final = "synthetic_id"
+UNASKED: Final = Counted("carry_dropped", "unasked")
 _NAMELESS: Final = ""
 
 
@@ -110,8 +111,8 @@ def _lost(thread: Thread, event: Ended) -> tuple[Counted, ...]:
     if not any(context.announced for context in gone):
         return ()
     if not event.in_order:
-        return (Counted("unattributable", event.thread.source),)
-    return () if event.explains else (Counted("carry_dropped", "unasked"),)
+        return (Counted("unattributable", event.thread.source), UNASKED)
+    return () if event.explains else (UNASKED,)
 
 
 def _left(thread: Thread, event: Ended) -> Iterator[Carried]:

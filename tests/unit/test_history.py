@@ -89,3 +89,14 @@ def test_a_dead_letter_says_why_and_whence_by_the_bridges_own_headers() -> None:
 def test_no_value_stops_a_history(value: bytes) -> None:
     assert History(THREAD).own(record(value), "approvals") is None
     assert event(History(THREAD), value) is None
+
+
+def test_a_question_that_is_told_on_the_way_is_part_of_the_story() -> None:
+    history = History(THREAD)
+    told = {"type": "CUSTOM", "name": "on_interrupt", "value": "Deploy?"}
+    said = "a question without an id is told, to be asked"
+    assert event(history, told, THREAD.encode()) == said
+    named = event(history, told | {"rawEvent": {"id": "i-1"}}, THREAD.encode())
+    assert named == "i-1 is told, to be asked"
+    finished = {"type": "RUN_FINISHED", "threadId": THREAD, "runId": "r-1"}
+    assert event(history, finished, THREAD.encode()) == "RUN_FINISHED"

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw
 
 from bridge.core import json_text
-from bridge.core.announcing import SYNTHETIC
+from bridge.core.announcing import SYNTHETIC, UNASKED
 from bridge.core.json_text import JsonError
 from bridge.core.model import Announced, Announcement, JsonText, Question
 from bridge.protocols.ag_ui.event import Event
@@ -56,7 +56,8 @@ def on_interrupt(event: Event) -> Reading:
     fields = event.fields()
     thread_id = fields.text("threadId") or event.key_text()
     if not thread_id:
-        return event.unattributable()
+        reading = event.unattributable()
+        return msgspec.structs.replace(reading, counts=(*reading.counts, UNASKED))
     question = _question(event, fields.text("subagentRunId"))
     announced = Announced(
         event.thread(thread_id),

@@ -209,6 +209,7 @@ def test_what_came_by_another_way_is_nobodys(key: str | None, thread: str) -> No
     one.cycle(told(langgraph(), key="user-7" if thread == "t-2" else "t-1"))
     assert one.cycle(told({**over(), "threadId": thread}, key=key)) == []
     assert one.counts["unattributable", "agents"] == 1
+    assert one.counts["carry_dropped", "unasked"] == 1
     assert one.cycle(told(over("r-2"), offset=2)) == []
     assert not kept(one)
 
@@ -221,6 +222,7 @@ def test_a_question_of_nobody_is_counted(key: Any) -> None:
     )
     assert one.cycle(record) == []
     assert one.counts["unattributable", "agents"] == 1
+    assert one.counts["carry_dropped", "unasked"] == 1
     assert not kept(one)
 
 
