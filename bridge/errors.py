@@ -74,10 +74,16 @@ class StateFormatNewer(ClusterError):
     code = "state_format_newer"
 
 
-class SlotsMismatch(ClusterError):
-    """The number of slots in the settings is not the one the state was written with."""
+class DeploymentMismatch(ClusterError):
+    """The state is that of a deployment with another app_id, number of slots or reroute topic."""
 
-    code = "slots_mismatch"
+    code = "deployment_mismatch"
+
+
+class StateLost(ClusterError):
+    """The slot has written before, and its state partition does not hold what it wrote."""
+
+    code = "state_lost"
 
 
 class PositionLost(ClusterError):

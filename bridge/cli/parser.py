@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 from uuid import UUID
@@ -54,6 +55,7 @@ def build() -> argparse.ArgumentParser:
     _withdraw(commands)
     _trace(commands)
     _positions(commands)
+    _deployment(commands)
     _doctor(commands)
     _schemas(commands)
     _demo(commands)
@@ -202,6 +204,32 @@ def _positions(commands: Commands) -> None:
     skip.add_argument("--yes", action="store_true", help="without it nothing is changed")
 
 
+def _deployment(commands: Commands) -> None:
+    deployment = commands.add_parser("deployment", help="whose the state is, or make it this one's")
+    inner = deployment.add_subparsers(metavar="COMMAND", required=True)
+    show = _command(
+        inner,
+        "show",
+        "bridge.cli.deployment:show",
+        "show to which deployment each slot belongs, and who is in the workers' group",
+    )
+    show.add_argument("--json", action="store_true", help="as one JSON object")
+    adopt = _command(
+        inner,
+        "adopt",
+        "bridge.cli.deployment:adopt",
+        "take over slots of another app_id or reroute topic, or whose state is lost",
+        "deployment adopt --yes",
+    )
+    adopt.add_argument(
+        "--inputs",
+        type=_start,
+        metavar="WHERE",
+        help="where a slot without its state reads on: earliest, latest or an instant",
+    )
+    adopt.add_argument("--yes", action="store_true", help="without it nothing is changed")
+
+
 def _doctor(commands: Commands) -> None:
     text = "look the deployment over: cluster, topics, transactions, clock, workers, positions"
     _command(commands, "doctor", "bridge.cli.doctor:run", text)
@@ -260,6 +288,19 @@ def _target(text: str) -> Literal["earliest", "latest"] | int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError("earliest, latest or an offset")
     return int(text)
+
+
+def _start(text: str) -> Literal["earliest", "latest"] | int:
+    if text == "earliest":
+        return "earliest"
+    if text == "latest":
+        return "latest"
+    try:
+        return round(datetime.fromisoformat(text).astimezone(UTC).timestamp() * 1_000)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text} is none of earliest, latest and 2026-11-30T12:00:00Z"
+        ) from None
 
 
 def _number(text: str) -> int:

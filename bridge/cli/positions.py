@@ -15,7 +15,7 @@ from bridge.errors import ConfigError
 from bridge.kafka import positions
 from bridge.kafka.intake import OWN_INPUTS
 from bridge.kafka.positions import Inputs, Standing
-from bridge.kafka.tenure import SlotTimes
+from bridge.kafka.setup import SlotTimes
 from bridge.kafka.verdict import OpenTransaction
 from bridge.records.instants import rfc3339
 

@@ -6,6 +6,7 @@ name all the same but declares nothing is no worker, and is given nothing.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -56,7 +57,7 @@ class SeatAssignor(AbstractPartitionAssignor):  # type: ignore[misc]  # aiokafka
         """The leader's part: an assignment for each member, and what all declared."""
         declared = {member: read_declaration(said.user_data) for member, said in members.items()}
         workers = {member: said for member, said in declared.items() if said is not None}
-        told = encode(roster(declared))
+        told = encode(roster(declared, deployment=uuid.uuid4().hex))
         shares = share_out(self._slots, workers)
         return {
             member: ConsumerProtocolMemberAssignment(

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.coordinator.protocol import (
     ConsumerProtocolMemberAssignment,
     ConsumerProtocolMemberMetadata,
 )
-from aiokafka.errors import GroupAuthorizationFailedError, KafkaError, for_code
+from aiokafka.errors import (
+    GroupAuthorizationFailedError,
+    GroupCoordinatorNotAvailableError,
+    KafkaError,
+    for_code,
+)
 
 from bridge.errors import ClusterError, NotAuthorized
 from bridge.kafka.assignor import NAME
 from bridge.kafka.seats import Declaration, read_declaration
+
+_COORDINATOR_S: Final = 10.0
+_RETRY_S: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +70,29 @@ async def describe_group(admin: AIOKafkaAdminClient, name: str) -> Group:
 
     Raises NotAuthorized without DESCRIBE on the group, and ClusterError.
     """
-    try:
-        (answer,) = await admin.describe_consumer_groups([name])
-    except KafkaError as error:
-        raise ClusterError(f"The group {name} cannot be described: {error!r}") from error
-    (told,) = answer.to_object()["groups"]
+    told = await _told(admin, name)
     if for_code(told["error_code"]) is GroupAuthorizationFailedError:
         raise NotAuthorized(f"Grant the principal DESCRIBE on the group {name}.")
     ours = told["protocol"] == NAME
     members = tuple(_member(each, ours) for each in told["members"])
     return Group(name, told["state"], told["protocol"], members)
+
+
+async def _told(admin: AIOKafkaAdminClient, name: str) -> dict[str, Any]:
+    """The broker's answer. A cluster that never had a group makes the topic of theirs first."""
+    deadline = time.monotonic() + _COORDINATOR_S
+    while True:
+        try:
+            (answer,) = await admin.describe_consumer_groups([name])
+        except GroupCoordinatorNotAvailableError as error:
+            if time.monotonic() > deadline:
+                raise ClusterError(f"The group {name} has no coordinator: {error}") from error
+            await asyncio.sleep(_RETRY_S)
+        except KafkaError as error:
+            raise ClusterError(f"The group {name} cannot be described: {error!r}") from error
+        else:
+            told: dict[str, Any] = answer.to_object()["groups"][0]
+            return told
 
 
 def _member(told: dict[str, Any], ours: bool) -> Member:

@@ -132,6 +132,11 @@ class Intake:
         ends: Positions = await self._consumer.end_offsets(list(self.positions))
         return ends
 
+    async def end_of(self, tp: TopicPartition) -> int:
+        """The last stable offset of any partition."""
+        ends: Positions = await self._consumer.end_offsets([tp])
+        return ends[tp]
+
     def lag(self) -> dict[str, int]:
         """Offsets by topic between the positions and the ends of the logs at the last fetch.
 

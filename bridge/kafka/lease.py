@@ -66,6 +66,7 @@ class Lease:
         """
         self.assigned: frozenset[int] = frozenset()
         self.roster: Roster | None = None
+        self.deployment = ""  # its id, as the group's leader tells it
         self._term = 0
         self._sources = tuple(sources)
         self._client = client
@@ -147,11 +148,13 @@ class Lease:
             sources=self._sources,
             slots=tuple(sorted(self.assigned)),
             term=self._term,
+            deployment=self.deployment,
         )
 
     def _learn(self, roster: Roster | None) -> None:
         self.roster = roster
         self._term = 0 if roster is None else roster.term
+        self.deployment = self.deployment if roster is None else roster.deployment
 
     async def _taken(self) -> GroupTaken:
         """Says who has the group."""

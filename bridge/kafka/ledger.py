@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bridge.core.model import Carried, Millis, Parked, Run
+from bridge.kafka import birth
 from bridge.kafka import state_codec as codec
 from bridge.kafka.timers import Timers
 
@@ -42,6 +43,7 @@ class Ledger:
         self._recent: OrderedDict[bytes, tuple[Run, ...]] = OrderedDict()
         self.positions: dict[tuple[str, int], int] = {}
         self.meta: codec.Meta | None = None
+        self.births = birth.Births()
         self.timers = Timers()
         self._pending: Counter[bytes] = Counter()
         self.unconfirmed = 0
@@ -62,6 +64,8 @@ class Ledger:
             self._fold_parked(bytes.fromhex(key[len(codec.PARKED_PREFIX) :].decode()), value)
         elif key.startswith(codec.CARRY_PREFIX):
             self._fold_carry(bytes.fromhex(key[len(codec.CARRY_PREFIX) :].decode()), value)
+        elif key.startswith(birth.PREFIX):
+            self.births.fold(key, value)
         elif key == codec.META_KEY and value is not None:
             self.meta = codec.decode_meta(value)
 

@@ -15,6 +15,7 @@ from aiokafka.structs import ConsumerRecord, TopicPartition
 
 from bridge.errors import ConfigError, Fenced
 from bridge.kafka import state_codec as codec
+from bridge.kafka.birth import Births
 from bridge.kafka.clients import (
     START_DEADLINE,
     ClientSettings,
@@ -22,12 +23,13 @@ from bridge.kafka.clients import (
     start_consumer,
     stop_consumer,
 )
+from bridge.kafka.identity import check
 from bridge.kafka.inquiry import inquiring
 from bridge.kafka.leftovers import settle
 from bridge.kafka.names import transactional_id
 from bridge.kafka.reader import partition_counts, reading
 from bridge.kafka.restore import restore
-from bridge.kafka.tenure import takeover_marks
+from bridge.kafka.setup import takeover_marks
 from bridge.kafka.transaction import SlotProducer
 from bridge.kafka.verdict import OpenTransaction
 from bridge.records.outgoing import Outgoing
@@ -148,7 +150,8 @@ async def move(
 ) -> list[Move]:
     """Take the slot, move what `chosen` makes of its standings, give it up; what was moved.
 
-    Raises Fenced when workers would not let go of it, and what opening a slot raises.
+    Raises DeploymentMismatch where the slot is another deployment's, Fenced when workers would not
+    let go of it, and what opening a slot raises.
     """
     for _ in range(_ATTEMPTS - 1):
         try:
@@ -170,7 +173,10 @@ async def _move(
     await producer.start()  # R1: from here on nobody else moves it
     try:
         await settle(producer)
-        stored = await _restored(client, inputs.topics["state"], slot)
+        stored, births = await _restored(client, inputs.topics["state"], slot)
+        if births.first is not None:
+            state = TopicPartition(inputs.topics["state"], slot)
+            check(births.first, state, app_id, inputs.slots, inputs.topics["reroute"])
         moves = chosen(await _compared(client, inputs, stored, [slot]))
         if moves:
             await producer.commit([*takeover_marks(slot), *map(_record, moves)])
@@ -179,15 +185,17 @@ async def _move(
     return moves
 
 
-async def _restored(client: ClientSettings, topic: str, slot: int) -> Stored:
+async def _restored(client: ClientSettings, topic: str, slot: int) -> tuple[Stored, Births]:
     stored: Stored = {}
+    births = Births()
 
     def fold(batch: Sequence[ConsumerRecord]) -> None:
         for record in batch:
             _fold(stored, slot, record.key, record.value)
+            births.fold(record.key, record.value)
 
     await restore(client, topic, slot, fold)
-    return stored
+    return stored, births
 
 
 def _fold(stored: Stored, slot: int, key: bytes | None, value: bytes | None) -> None:

@@ -55,6 +55,11 @@ class Reader:
         self._unreadable = unreadable
         self._next: dict[TopicPartition, int] = {}
 
+    @property
+    def partition_count(self) -> int:
+        """Of all topics together."""
+        return len(self._partitions)
+
     async def seek(self, start: Start) -> None:
         """Stand before the first record, or behind the last one that is committed now."""
         find = self._consumer.beginning_offsets

@@ -19,12 +19,14 @@ class Declaration(msgspec.Struct, frozen=True, tag_field="is", tag="interrupt-br
     """A worker's word at each joining. What it says besides, in a later release, is read past.
 
     `term` numbers the assignment that gave it its slots: of two that claim one, the later counts.
+    `deployment` is the id that it was told there.
     """
 
     worker: str  # host and process, for people
     sources: tuple[str, ...] = ()
     slots: tuple[int, ...] = ()
     term: int = 0
+    deployment: str = ""
 
 
 class Roster(msgspec.Struct, frozen=True, tag_field="is", tag="interrupt-bridge roster"):
@@ -36,6 +38,7 @@ class Roster(msgspec.Struct, frozen=True, tag_field="is", tag="interrupt-bridge 
 
     term: int
     workers: int
+    deployment: str = ""
     lacking: dict[str, tuple[str, ...]] = {}
     strangers: tuple[str, ...] = ()
     stranger_count: int = 0
@@ -66,13 +69,18 @@ def read_roster(user_data: bytes | None) -> Roster | None:
         return None
 
 
-def roster(members: Mapping[str, Declaration | None]) -> Roster:
-    """What is to be told about these members, by member id; None for those that are no workers."""
+def roster(members: Mapping[str, Declaration | None], deployment: str = "") -> Roster:
+    """What is to be told about these members, by member id; None for those that are no workers.
+
+    `deployment` is the id to begin with where no worker has been told one yet.
+    """
     workers = [each for each in members.values() if each is not None]
+    latest = sorted(workers, key=lambda each: (-each.term, each.deployment))
     strangers = sorted(member for member, said in members.items() if said is None)
     return Roster(
         term=max((each.term for each in workers), default=0) + 1,
         workers=len(workers),
+        deployment=next((each.deployment for each in latest if each.deployment), deployment),
         lacking=_lacking(workers),
         strangers=tuple(strangers[:_TOLD]),
         stranger_count=len(strangers),

@@ -16,23 +16,26 @@ from typing import Any, Final
 
 from bridge.errors import (
     BridgeError,
+    DeploymentMismatch,
     Fenced,
     InputUnknown,
     OutcomeUnknown,
     PositionLost,
     RecordUnreadable,
     RerouteNotHome,
-    SlotsMismatch,
     SourceNotConfigured,
     StateFormatNewer,
+    StateLost,
     TransactionError,
     TransactionUndecided,
     without_frames,
 )
 from bridge.kafka.clock import BrokerClock
 from bridge.kafka.desk import Desk
+from bridge.kafka.identity import Remembered
 from bridge.kafka.lease import Membership
-from bridge.kafka.tenure import SlotSetup, Tenure
+from bridge.kafka.setup import SlotSetup
+from bridge.kafka.tenure import Tenure
 from bridge.kafka.verdict import Verdicts
 from bridge.observe.slot_figures import SlotFigures, SlotState
 
@@ -42,13 +45,14 @@ AskMembership = Callable[[int], Awaitable[Membership]]
 """Whether the group still counts this worker as the owner of a slot."""
 
 FATAL: Final = (
+    DeploymentMismatch,
     InputUnknown,
     PositionLost,
     RecordUnreadable,
     RerouteNotHome,
-    SlotsMismatch,
     SourceNotConfigured,
     StateFormatNewer,
+    StateLost,
     TransactionUndecided,
 )
 """What somebody has to mend: the slot stops and says what to do."""
@@ -68,6 +72,7 @@ class Slot:
         self._stopping = asyncio.Event()
         self._clock = BrokerClock()
         self._verdicts = Verdicts()
+        self._remembered = Remembered()
         self._tenure: Tenure | None = None
         self._log = _SlotLog(log, {"slot": desk.slot})
         self._failures = 0
@@ -100,7 +105,9 @@ class Slot:
 
     async def _hold_office(self) -> None:
         """One tenure from its opening to its end, closed whatever happens."""
-        tenure = self._tenure = Tenure(self._desk, self._setup, self._clock, self._verdicts)
+        tenure = self._tenure = Tenure(
+            self._desk, self._setup, self._clock, self._verdicts, self._remembered
+        )
         opened = math.inf
         try:
             if await self._unless_stopped(tenure.open()):

@@ -1,4 +1,5 @@
 """State records as bytes: runs, early answers, carried context, positions, meta.
+Births are in `birth`.
 
 A run's value can be filed without decoding it: what a restore needs of it (next timer, open
 interrupts, thread, approval ids) stands at fixed offsets in front.
@@ -63,13 +64,10 @@ _parked_of = msgspec.msgpack.Decoder(tuple[Parked, ...]).decode
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What a slot was set up with: a change of either number needs an operator.
-
-    `partitions_seen` holds, per input topic, how many partitions it had when it was last looked
-    at: those that come later are read from their beginning.
+    """What a slot has seen: of each input topic, how many partitions it had when it was last
+    looked at. Those that come later are read from their beginning.
     """
 
-    slots: int
     format: int = STATE_FORMAT
     partitions_seen: Mapping[str, int] = field(default_factory=dict)
 
@@ -300,10 +298,9 @@ def decode_position(value: bytes) -> int:
 
 
 def encode_meta(meta: Meta) -> bytes:
-    """What the slot was set up with."""
+    """What the slot has seen."""
     return _META.write(
         {
-            "slots": meta.slots,
             "format": meta.format,
             "partitions_seen": dict(meta.partitions_seen),
         }
@@ -311,5 +308,5 @@ def encode_meta(meta: Meta) -> bytes:
 
 
 def decode_meta(value: bytes) -> Meta:
-    """What the slot was set up with. Raises StateFormatNewer."""
+    """What the slot had seen. Raises StateFormatNewer."""
     return Meta(**_META.read(value))

@@ -48,9 +48,16 @@ CARRY: Final = _record(
     "Carry", peek=_fixed("CarryPeek", CARRY_PEEK_SIZE), size="long", body="bytes"
 )
 POSITION: Final = _record("Position", offset="long")
+BIRTH: Final = _record(
+    "Birth",
+    deployment="string",
+    app_id="string",
+    slots="long",
+    reroute="string",
+    claim="string",
+)
 META: Final = _record(
     "Meta",
-    slots="long",
     format="long",
     partitions_seen={"type": "map", "values": "long"},
 )

@@ -8,29 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Final
 
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
 from bridge.core.model import Millis, Origin
 from bridge.core.record import Record
-from bridge.errors import SlotsMismatch, SourceNotConfigured
+from bridge.errors import SourceNotConfigured
+from bridge.kafka import identity
 from bridge.kafka import state_codec as codec
-from bridge.kafka.clients import TRANSACTION_DEADLINE, TRANSACTION_TIMEOUT, ClientSettings
 from bridge.kafka.clock import BrokerClock
 from bridge.kafka.cycle import Cycle
 from bridge.kafka.desk import Desk
 from bridge.kafka.draft import Draft
-from bridge.kafka.intake import REFRESH_S, Intake, Positions, Seen, StartFrom
+from bridge.kafka.intake import Intake, Positions, Seen
 from bridge.kafka.ledger import Ledger
 from bridge.kafka.leftovers import settle
 from bridge.kafka.names import transactional_id
 from bridge.kafka.restore import restore
+from bridge.kafka.setup import SlotSetup, takeover_marks
 from bridge.kafka.transaction import OUTPUTS, SlotProducer
 from bridge.kafka.verdict import Verdicts
-from bridge.observe.metrics import Metrics
 from bridge.observe.slot_figures import SlotFigures, SlotState
 from bridge.records.outgoing import Outgoing
 from bridge.records.reroute import original
@@ -46,56 +45,25 @@ _OLDEST_S: Final = 15.0  # a scrape interval; 100,000 runs take about 50 ms to l
 _QUIET_S: Final = 1.0  # positions alone are worth a transaction this often
 
 
-@dataclass(frozen=True, slots=True)
-class SlotTimes:
-    """Durations in seconds, but for the two graces, which are milliseconds of broker time.
-
-    `pace` is the least time from cycle to cycle: Kafka answers CONCURRENT_TRANSACTIONS to anything
-    faster, and a transaction's cost is shared by what gathers meanwhile. An idle slot answers at
-    once. `refresh` is how often new partitions of inputs are looked for, `retry` how often a slot
-    that stands still looks whether somebody has mended what stopped it.
-    """
-
-    transaction_deadline: float = TRANSACTION_DEADLINE
-    transaction_timeout: float = TRANSACTION_TIMEOUT
-    heartbeat: float = 3_600.0
-    reroute_grace: Millis = 2_000
-    takeover_grace: Millis = 30_000
-    pace: float = 0.03
-    refresh: float = REFRESH_S
-    retry: float = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class SlotSetup:
-    """What all slots of a worker have in common."""
-
-    app_id: str
-    client: ClientSettings
-    topics: Mapping[str, str]  # by role
-    inputs: Mapping[str, StartFrom]  # by topic name, the bridge's own included
-    cycle_max: int
-    metrics: Metrics
-    times: SlotTimes = field(default_factory=SlotTimes)
-    waiting: Callable[[], frozenset[str]] = frozenset  # topics that are not to be read now
-
-
-def takeover_marks(slot: int) -> list[Outgoing]:
-    """R2 for other teams' readers: something after an abort marker on each compacted output."""
-    return [Outgoing("approvals", f"__bridge/slot-{slot}".encode(), None)]
-
-
 class Tenure:
     """Open it once, serve until told to stop, close it whatever happened."""
 
     def __init__(
-        self, desk: Desk, setup: SlotSetup, clock: BrokerClock, verdicts: Verdicts
+        self,
+        desk: Desk,
+        setup: SlotSetup,
+        clock: BrokerClock,
+        verdicts: Verdicts,
+        remembered: identity.Remembered,
     ) -> None:
-        """`clock` and `verdicts` are the slot's: what they know outlives a tenure."""
+        """`clock`, `verdicts` and `remembered` are the slot's: what they know outlives a tenure."""
         self._desk = desk
         self._setup = setup
         self._clock = clock
         self._slot = desk.slot
+        self._state = TopicPartition(setup.topics["state"], desk.slot)
+        self._remembered = remembered
+        self._watched_at = time.monotonic()
         self._ledger = Ledger()
         self._producer = SlotProducer(
             setup.client,
@@ -125,6 +93,9 @@ class Tenure:
             self._setup.metrics.count("leftovers", end, len(partitions))
         self.state = "restoring"
         await self._restore()  # 2, 3: to the high watermark that fencing has fixed
+        if self._ledger.births.first is None:
+            await self._begin_life()
+        self._check_sources()
         seen = self._seen()
         await self._intake.open(seen, self._producer.partition_counts)  # 4: positions
         marks = takeover_marks(self._slot)
@@ -146,15 +117,22 @@ class Tenure:
         done = await restore(self._setup.client, topics["state"], slot, fold, written=outputs)
         ledger.restored()
         self._setup.metrics.restored(done.records, done.seconds)
-        self._check_meta()
+        birth = ledger.births.first
+        if birth is not None:
+            slots, app_id = self._desk.slots, self._setup.app_id
+            identity.check(birth, self._state, app_id, slots, topics["reroute"])
+            self._remembered.restored(self._state, birth, done.high_watermark)
 
-    def _check_meta(self) -> None:
-        meta, slots = self._ledger.meta, self._desk.slots
-        if meta is not None and meta.slots != slots:
-            raise SlotsMismatch(
-                f"The state was written for {meta.slots} slots and topics.partitions says {slots}. "
-                f"Set topics.partitions = {meta.slots}."
-            )
+    async def _begin_life(self) -> None:
+        """Claim the partition, then read back who was first. Raises StateLost."""
+        setup = self._setup
+        new = identity.new_birth(setup.deployment(), setup.app_id, self._desk.slots, setup.topics)
+        self._remembered.note(self._state, 0)
+        await identity.claim(setup.client, self._producer, setup.topics, self._slot, new)
+        self._ledger = Ledger()
+        await self._restore()
+
+    def _check_sources(self) -> None:
         for source, waiting in sorted(self._ledger.pending.items()):
             if waiting and not self._desk.knows(source):
                 raise SourceNotConfigured(
@@ -170,7 +148,7 @@ class Tenure:
         )
 
     def _takeover(self) -> StateRecords:
-        meta = codec.Meta(self._desk.slots, partitions_seen=dict(self._intake.partitions))
+        meta = codec.Meta(partitions_seen=dict(self._intake.partitions))
         return [(codec.META_KEY, codec.encode_meta(meta)), *self._positions(everything=True)]
 
     # --- Serving ------------------------------------------------------------------------------
@@ -183,6 +161,7 @@ class Tenure:
             worked = await self._cycle(await self._gather(worked))
             if await self._intake.refresh():
                 await self._write(self._takeover())
+            await self._watch_state()
             if self._holding:
                 self._end_hold()
             if worked:
@@ -229,6 +208,21 @@ class Tenure:
         self._setup.metrics.committed(self._committed_at - began)
         if committed.timestamp is not None:
             self._clock.learn(committed.timestamp)
+        if committed.offset is not None:
+            self._remembered.note(self._state, committed.offset + 1)
+
+    async def _watch_state(self) -> None:
+        """Now and then: a slot with nothing to write would not notice that its state is gone, or
+        that somebody else wrote there; if that fenced it, its next write tells.
+        """
+        if time.monotonic() - self._watched_at < self._setup.times.refresh:
+            return
+        await self._producer.partition_counts([self._state.topic])
+        end, own = await self._intake.end_of(self._state), self._remembered.end + 1  # its marker
+        self._remembered.note(self._state, end)
+        self._watched_at = time.monotonic()
+        if end > own:
+            await self._write(self._positions())
 
     def _in_order(self, polled: Sequence[ConsumerRecord]) -> list[Record]:
         """Run events before answers, in the order of each partition otherwise."""

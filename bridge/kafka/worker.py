@@ -26,8 +26,8 @@ from bridge.kafka.intake import StartFrom
 from bridge.kafka.lease import Lease, Membership
 from bridge.kafka.names import group_id
 from bridge.kafka.peers import Peers
+from bridge.kafka.setup import SlotSetup, SlotTimes
 from bridge.kafka.slot import Slot
-from bridge.kafka.tenure import SlotSetup, SlotTimes
 from bridge.observe.health import Health
 from bridge.observe.http import HttpServer, worker_routes
 from bridge.observe.metrics import Metrics
@@ -154,6 +154,7 @@ class Worker:
             metrics=self._metrics,
             times=slot_times(self._config.worker),
             waiting=lambda: self._peers.waiting_topics,
+            deployment=lambda: "" if self._lease is None else self._lease.deployment,
         )
 
     def _inputs(self) -> dict[str, StartFrom]:

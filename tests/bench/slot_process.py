@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from bridge.kafka.clock import BrokerClock
-from bridge.kafka.tenure import SlotSetup, SlotTimes, Tenure
+from bridge.kafka.identity import Remembered
+from bridge.kafka.setup import SlotSetup, SlotTimes
+from bridge.kafka.tenure import Tenure
+from bridge.kafka.verdict import Verdicts
 from bridge.observe.metrics import Metrics
 from tests.bench.child import hear, job, say
 from tests.bench.desk import make_desk
@@ -53,7 +56,7 @@ async def _serve(given: Mapping[str, Any]) -> None:
         metrics=metrics,
         times=SlotTimes(pace=0.0),
     )
-    tenure = Tenure(make_desk(topics, events), setup, BrokerClock())
+    tenure = Tenure(make_desk(topics, events), setup, BrokerClock(), Verdicts(), Remembered())
     try:
         await tenure.open()
         say({"ready": True})

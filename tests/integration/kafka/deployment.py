@@ -32,8 +32,8 @@ from bridge.kafka.lease import Membership
 from bridge.kafka.names import transactional_id
 from bridge.kafka.post import post
 from bridge.kafka.reader import snapshot
+from bridge.kafka.setup import SlotSetup, SlotTimes
 from bridge.kafka.slot import AskMembership, Slot
-from bridge.kafka.tenure import SlotSetup, SlotTimes
 from bridge.observe.metrics import Metrics
 from bridge.protocols import PROTOCOLS
 

@@ -158,7 +158,7 @@ async def test_a_lost_position_stops_its_slot_only(deploy: Deploy) -> None:
         assert isinstance(broken.error, PositionLost)
         assert f"{topic}/0 at 1" in str(broken.error)
         assert "positions skip --slot 0" in str(broken.error)
-        assert (broken.state, whole.state) == ("stopped", "serving")
+        await until(lambda: (broken.state, whole.state) == ("stopped", "serving"))
     assert set(await deployment.asked()) == {at_home(0, 2), other}
 
 

@@ -8,7 +8,7 @@ from bridge.config import Worker
 from bridge.kafka.assignor import SeatAssignor
 from bridge.kafka.clients import TRANSACTION_DEADLINE, TRANSACTION_TIMEOUT, lease_consumer
 from bridge.kafka.seats import Declaration
-from bridge.kafka.tenure import SlotTimes
+from bridge.kafka.setup import SlotTimes
 from bridge.kafka.worker import slot_times
 
 

@@ -26,8 +26,10 @@ from bridge.core.model import (
     ThreadKey,
 )
 from bridge.errors import StateFormatNewer
+from bridge.kafka import birth
 from bridge.kafka import state_codec as codec
 from bridge.kafka import state_schemas as schemas
+from bridge.kafka.birth import Birth
 from bridge.kafka.single_object import SingleObject
 from tests.model_strategies import INT64, json_texts, parked, runs, texts
 
@@ -110,7 +112,7 @@ def test_a_large_context_is_packed() -> None:
 def test_positions_and_meta_come_back(number: int, seen: dict[str, int]) -> None:
     """Offsets, slots and partition counts survive."""
     assert codec.decode_position(codec.encode_position(number)) == number
-    meta = codec.Meta(slots=8, partitions_seen=seen)
+    meta = codec.Meta(partitions_seen=seen)
     assert codec.decode_meta(codec.encode_meta(meta)) == meta
 
 
@@ -164,13 +166,15 @@ def test_position_keys_name_topic_and_partition() -> None:
     assert codec.read_position_key(key) == ("agents.run-finished", 11)
 
 
+BIRTH = Birth("d-1", "interrupt-bridge", 8, "bridge.reroute", "c-1")
 VALUES = {
+    "birth": birth.encode(BIRTH),
     "open": codec.encode_run(OPEN, 1_700_000_600_000),
     "closed": codec.encode_run(CLOSED, None),
     "parked": codec.encode_parked(EARLY),
     "carry": codec.encode_carry(CONTEXT),
     "position": codec.encode_position(1_234_567),
-    "meta": codec.encode_meta(codec.Meta(slots=8, format=1, partitions_seen={"answers": 6})),
+    "meta": codec.encode_meta(codec.Meta(format=1, partitions_seen={"answers": 6})),
 }
 GOLDEN = json.loads((Path(__file__).parent / "state_format_1.json").read_text())
 
@@ -184,6 +188,7 @@ def test_golden_bytes(name: str) -> None:
 def test_golden_bytes_are_still_read() -> None:
     """What was written in this format is read as what it was."""
     golden = {name: bytes.fromhex(text) for name, text in GOLDEN.items()}
+    assert birth.decode(golden["birth"]) == BIRTH
     assert codec.decode_run(golden["open"]) == OPEN
     assert codec.decode_run(golden["closed"]) == CLOSED
     assert codec.decode_parked(golden["parked"]) == EARLY
@@ -200,6 +205,7 @@ def test_golden_bytes_are_still_read() -> None:
         codec.carry_until,
         codec.decode_position,
         codec.decode_meta,
+        birth.decode,
         codec.peek_run,
         codec.peek_parked,
     ],

@@ -1,0 +1,97 @@
+"""`deployment show` and `deployment adopt`: whose the state is, and how it becomes another's."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from bridge.cli.positions import inputs
+from bridge.cli.settings import settings
+from bridge.config import Config
+from bridge.kafka import adoption
+from bridge.kafka.adoption import Deployment, Holding
+from bridge.kafka.group import Group, describe_group
+from bridge.kafka.names import group_id
+from bridge.kafka.topic_admin import connected
+
+_MEANS = {
+    "ours": "of these settings",
+    "not begun": "no worker has opened it yet",
+}
+
+
+def show(arguments: argparse.Namespace) -> int:
+    """Print each slot's birth and each member of the group; 0 whatever they are."""
+    config = settings(arguments)
+    found, group = asyncio.run(_look(config))
+    if arguments.json:
+        told = {"slots": [asdict(each) for each in found], "group": _members(group)}
+        print(json.dumps(told))
+        return 0
+    print(*map(_line, found), sep="\n")
+    print(f"group {group.name}: {group.state}")
+    for member in _members(group):
+        print(f"  {member['member']}: {member['is']}, slots {member['slots']}")
+    return 0
+
+
+def adopt(arguments: argparse.Namespace) -> int:
+    """Write this deployment's birth where there is another or none; without --yes only say it."""
+    config = settings(arguments)
+    deployment = _deployment(config)
+    if arguments.yes:
+        done = asyncio.run(adoption.adopt(deployment, arguments.inputs))
+        print(*map(_line, done), sep="\n")
+        print(f"done: {len(done)} slots are now of app_id {config.app_id}")
+        return 0
+    found = asyncio.run(adoption.holdings(deployment))
+    wrong = [each for each in found if each.condition in ("another's", "lost")]
+    if not wrong:
+        print("every slot is of these settings: nothing to adopt")
+        return 0
+    adoption.refuse(deployment, wrong, arguments.inputs)
+    print(*map(_line, wrong), sep="\n")
+    print("nothing is changed yet: say --yes to do it")
+    return 0
+
+
+async def _look(config: Config) -> tuple[list[Holding], Group]:
+    deployment = _deployment(config)
+    found = await adoption.holdings(deployment)
+    async with connected(deployment.client) as admin:
+        name = group_id(config.app_id, deployment.topics["state"])
+        return found, await describe_group(admin, name)
+
+
+def _deployment(config: Config) -> Deployment:
+    known = inputs(config)
+    return Deployment(
+        client=config.kafka.client_kwargs(),
+        app_id=config.app_id,
+        topics=known.topics,
+        slots=known.slots,
+        inputs=known.names,
+    )
+
+
+def _line(each: Holding) -> str:
+    whose = (
+        f" app_id {each.birth.app_id}, deployment {each.birth.deployment}:" if each.birth else ""
+    )
+    said = _MEANS.get(each.condition) or f"{each.condition.upper()}, {each.problem}"
+    return f"slot {each.slot}:{whose} {said}"
+
+
+def _members(group: Group) -> Sequence[dict[str, object]]:
+    return [
+        {
+            "member": str(each) if each.declaration is None else each.declaration.worker,
+            "is": "no worker" if each.declaration is None else "worker",
+            "sources": [] if each.declaration is None else list(each.declaration.sources),
+            "slots": list(each.slots),
+        }
+        for each in group.members
+    ]
