@@ -45,6 +45,7 @@ class Ledger:
         self.meta: codec.Meta | None = None
         self.births = birth.Births()
         self.timers = Timers()
+        self._most_timers = 0
         self._pending: Counter[bytes] = Counter()
         self.unconfirmed = 0
         self.parked_count = 0
@@ -93,7 +94,7 @@ class Ledger:
         if waiting:
             self._pending[source] += waiting
         if due != codec.NO_TIMER:
-            self.timers.add(due, thread)
+            self._wake(due, thread)
 
     def _replace(self, thread: bytes, first: bytes, value: bytes) -> bytes | None:
         """File the value under its thread; the value it replaces, if there was one.
@@ -157,20 +158,25 @@ class Ledger:
             due, count = codec.peek_parked(value)
             self.parked_count += count
             self.parked_bytes += len(value)
-            self.timers.add(due, _PARKED_MARK + approval)
+            self._wake(due, _PARKED_MARK + approval)
 
     def _fold_carry(self, thread: bytes, value: bytes | None) -> None:
         if value is None:
             self._carried.pop(thread, None)
         else:
             self._carried[thread] = value
+            self._wake(codec.carry_until(value), thread)
+
+    def _wake(self, at: Millis, key: bytes) -> None:
+        self.timers.add(at, key)
+        if len(self.timers) > self._most_timers:
             self._drop_pointless_timers()
-            self.timers.add(codec.carry_until(value), thread)
 
     def _drop_pointless_timers(self) -> None:
-        """Contexts mostly go long before their timers would come up; a week of those is much."""
+        """Most of what has a timer goes long before it would come up, and some expire in a year."""
         live = len(self._approvals) + len(self._parked) + len(self._carried)
-        if len(self.timers) > _POINTLESS + 2 * live:
+        self._most_timers = _POINTLESS + 2 * live
+        if len(self.timers) > self._most_timers:
             self.timers.keep(self._stands)
 
     def _stands(self, at: Millis, key: bytes) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bridge.kafka import state_codec as codec
 from bridge.kafka.ledger import Ledger
 from tests.unit.kafka.desk import NOW, Bench, answer, event
@@ -88,3 +90,20 @@ def test_positions_and_meta_are_folded() -> None:
     assert ledger.positions == {("in", 3): 9}
     assert ledger.meta is not None
     assert ledger.meta.partitions_seen == {"in": 4}
+
+
+FAR = "9999-12-31T23:59:59Z"
+
+
+def test_timers_of_what_is_long_over_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Questions that may wait for thousands of years are answered, resumed and forgotten."""
+    monkeypatch.setattr("bridge.kafka.ledger._POINTLESS", 10)
+    bench = Bench()
+    bench.cycle(event("stays", expiresAt=FAR))
+    for number in range(200):
+        now = NOW + number * _WEEK
+        bench.cycle(event(f"t-{number}", expiresAt=FAR, at=now), now=now, due=now)
+        bench.cycle(answer(f"t-{number}", at=now), now=now, due=now)
+    assert len(bench.ledger.timers) <= 20
+    assert len(bench.restored().ledger.timers) <= 20
+    assert any(at > NOW + 2_000 * _WEEK for at, _ in bench.ledger.timers._heap)  # of "stays"
