@@ -21,6 +21,7 @@ MEANINGS: Mapping[Verdict, str] = {
     "invalid_payload": "the question does not take this; it stays open",
     "parked_full": "too many answers wait for their questions; send it again later",
     "accepted": "it counts",
+    "probed": "the slot reads and writes",
 }
 
 

@@ -28,6 +28,7 @@ from bridge.core.model import (
     MovedOn,
     Operation,
     Origin,
+    Probe,
     Publish,
     Refusal,
     Resume,
@@ -140,8 +141,23 @@ class Cycle:
         operation = read_operation(record, self._desk.limits)
         if isinstance(operation, BadAnswer):
             self._refuse(record, operation)
+        elif isinstance(operation, Probe):
+            self._take_probe(record, operation)
         else:
             self._route(record, (operation,), "")
+
+    def _take_probe(self, record: Record, probe: Probe) -> None:
+        """Say that this slot reads and writes; a probe of another slot takes the way there."""
+        if probe.slot >= self._desk.slots:
+            refusal = Refusal("malformed", f"slots are 0 to {self._desk.slots - 1}", "/slot")
+            self._refuse(record, BadAnswer(record.origin, refusal))
+        elif probe.slot == self._desk.slot:
+            judged = Judged("probed", probe.origin, str(probe.origin), self._now)
+            self._emit((judged,), record, "")
+        elif record.hop is not None:
+            raise misrouted(record, self._desk.slot, probe.slot)
+        else:
+            self._hop(record, probe.slot)
 
     def _refuse(self, record: Record, bad: BadAnswer) -> None:
         self._emit((bad.judged(self._now), DeadLetter(bad.refusal)), record, "")
@@ -164,13 +180,18 @@ class Cycle:
 
     def _send_home(self, record: Record, homes: Mapping[int, Input], source: str) -> None:
         """One hop to each other home, keyed by a thread that lives there."""
-        kind = self._desk.kind(record)
         for home, event in homes.items():
             if home != self._desk.slot:
                 assert not isinstance(event, Tick)
                 thread_id = event.thread.thread_id if event.thread is not None else None
-                self.outgoing.append(reroute_record(record, home, kind, source, thread_id))
-                self.counts["rerouted", record.origin.topic] += 1
+                self._hop(record, home, source, thread_id)
+
+    def _hop(
+        self, record: Record, home: int, source: str = "", thread_id: str | None = None
+    ) -> None:
+        kind = self._desk.kind(record)
+        self.outgoing.append(reroute_record(record, home, kind, source, thread_id))
+        self.counts["rerouted", record.origin.topic] += 1
 
     def _home(self, event: Input) -> int:
         assert not isinstance(event, Tick)

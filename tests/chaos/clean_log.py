@@ -13,6 +13,7 @@ def clean_log() -> list[LogRecord]:
     _expired_and_mixed(log)
     _superseded_and_withdrawn(log)
     _refused(log)
+    _probed(log)
     log.append("state", 0, b"meta", b"\xc3\x01opaque")
     return log.records
 
@@ -69,6 +70,14 @@ def _superseded_and_withdrawn(log: Log) -> None:
     body = {"type": "RUN_STARTED", "threadId": "thread-away", "runId": "other", "input": given}
     log.append("input", elsewhere.slot, b"thread-away", packed(body))
     elsewhere.close("withdrawn", status="withdrawn", closed_reason="moved_on")
+
+
+def _probed(log: Log) -> None:
+    log.probe(1, partition=1)
+    log.probe(0, partition=1)
+    nowhere = log.append("operations", 0, None, packed({"op": "probe", "slot": 2}))
+    log.dead(nowhere, "malformed")
+    log.verdict(nowhere, "malformed")
 
 
 def _refused(log: Log) -> None:

@@ -224,6 +224,24 @@ SEEDED: list[Seed] = [
             for r in log
         ],
     ),
+    (
+        "I8",
+        "probes_are_answered_by_their_slot",
+        "a probe accepted",
+        setting("answer-verdicts", {"verdict": "probed"}, verdict="accepted"),
+    ),
+    (
+        "I8",
+        "probes_are_answered_by_their_slot",
+        "a withdrawal that was only probed",
+        setting("answer-verdicts", {"thread_id": "thread-ops"}, verdict="probed"),
+    ),
+    (
+        "I8",
+        "probes_are_answered_by_their_slot",
+        "another slot answers a probe",
+        moved("answer-verdicts", verdict="probed"),
+    ),
     ("I8", "one_verdict_each", "no verdict", dropping("answer-verdicts", verdict="late")),
     ("I8", "one_verdict_each", "two verdicts", doubling("answer-verdicts", verdict="late")),
     (

@@ -38,7 +38,7 @@ def test_a_clean_log_breaks_nothing() -> None:
     report = check(clean_log(), SETUP)
     assert report.ok, report.summary()
     assert set(report.outcomes) == {"resumed", "superseded", "withdrawn", "open"}
-    assert len(report.verdicts) == 10
+    assert len(report.verdicts) == 11
     assert "10 verdicts" not in report.summary()
 
 

@@ -107,12 +107,28 @@ class Log:
         headers = (*record.headers, *origin_headers(record), *hop_headers(record))
         self.append("reroute", home(thread, SLOTS), thread.encode(), record.value, headers)
 
+    def probe(self, slot: int, partition: int) -> None:
+        """Answered by the slot that it asks for, over one hop where it is written elsewhere."""
+        asked = {"op": "probe", "slot": slot, "by": "doctor"}
+        record = self.append("operations", partition, None, packed(asked))
+        if partition != slot:
+            headers = (*origin_headers(record), *hop_headers(record))
+            self.append("reroute", slot, None, record.value, headers)
+        self.verdict(record, "probed", slot=slot)
+
     def dead(self, record: LogRecord, reason: str) -> None:
         headers = (*record.headers, *origin_headers(record), ("bridge-reason", reason.encode()))
         self.append("dead-letters", record.partition, record.key, record.value, headers)
 
-    def verdict(self, record: LogRecord, said: str, run: Run | None = None, index: int = 0) -> None:
-        """The verdict on an answer or operation, on the slot of its run."""
+    def verdict(
+        self,
+        record: LogRecord,
+        said: str,
+        run: Run | None = None,
+        index: int = 0,
+        slot: int | None = None,
+    ) -> None:
+        """The verdict on an answer or operation, on the slot of its run or on the one given."""
         given = _loaded(record.value)
         body: dict[str, Any] = {
             "answer_id": given.get("answer_id")
@@ -125,7 +141,8 @@ class Log:
             body["approval_id"] = given["approval_id"]
         if run is not None:
             body |= {"approval_id": run.approval_id(index), **run.identity()}
-        partition = run.slot if run else record.partition
+        decider = record.partition if slot is None else slot
+        partition = run.slot if run else decider
         self.append("answer-verdicts", partition, body["answer_id"].encode(), packed(body))
 
     def operation(self, run: Run, op: str) -> LogRecord:

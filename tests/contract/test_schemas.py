@@ -284,6 +284,7 @@ def sent(name: str, **fixed: Any) -> st.SearchStrategy[dict[str, Any]]:
     fields = {f["name"]: member(f) for f in schema(name)["fields"] if f["name"] not in identity}
     required = {"status": fields.pop("status")} if "status" in fields else {}
     fields.pop("op", None)
+    fields.pop("slot", None)  # only of a probe
     given_always = {key: st.just(value) for key, value in fixed.items()}
     return st.fixed_dictionaries(required | given_always, optional=fields)
 

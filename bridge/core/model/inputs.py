@@ -162,6 +162,13 @@ class Operation(Struct, frozen=True, gc=False):
     by: str | None = None
 
 
+class Probe(Struct, frozen=True, gc=False):
+    """Somebody asks whether a slot reads and writes; about no thread, so that it changes none."""
+
+    origin: Origin
+    slot: int
+
+
 class Tick(Struct, frozen=True, gc=False):
     """Time passed: whatever was due in this thread by `until` (now, where None) happens now."""
 

@@ -31,6 +31,7 @@ Verdict = Literal[
     "invalid_payload",
     "parked_full",
     "accepted",
+    "probed",
 ]
 ClosedReason = Literal[
     "answered",

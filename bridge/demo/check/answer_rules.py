@@ -11,7 +11,15 @@ from bridge.demo.check.story import Life, Output, Story
 
 _VERDICTS = frozenset(
     {"malformed", "forbidden", "unknown", "duplicate", "late", "stale", "withdrawn", "expired"}
-    | {"out_of_band", "conflict", "too_large", "invalid_payload", "parked_full", "accepted"}
+    | {
+        "out_of_band",
+        "conflict",
+        "too_large",
+        "invalid_payload",
+        "parked_full",
+        "accepted",
+        "probed",
+    }
 )
 _IDENTITY = ("source", "scope", "thread_id", "run_id", "interrupt_id")
 _CLOSED_AS = {
@@ -46,6 +54,16 @@ def shape_is_judged_rightly(story: Story) -> Iterator[Violation]:
         if given.sound is not None and malformed == given.sound:
             said = "called malformed" if malformed else "malformed, yet judged otherwise"
             yield Violation("I8", f"an answer {said}", (text_of(given.record.place),))
+
+
+def probes_are_answered_by_their_slot(story: Story) -> Iterator[Violation]:
+    """I8: `probed` is said of each sound probe, of nothing else, and by the slot it asks."""
+    for given, verdict in _judged(story):
+        probed, place = verdict.body.get("verdict") == "probed", text_of(given.record.place)
+        if given.sound is not None and probed != (given.sound and given.slot is not None):
+            yield Violation("I8", "probed is the answer to probes, and they get no other", (place,))
+        elif probed and verdict.record.partition != given.slot:
+            yield Violation("I8", "another slot answered a probe", (place,))
 
 
 def first_accepted_stands(story: Story) -> Iterator[Violation]:

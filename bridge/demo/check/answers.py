@@ -19,13 +19,13 @@ _ANSWER = _NAMES | {
     *("status", "payload", "metadata", "answer_id", "answered_by", "answered_at"),
     *("comment", "action", "revised_input"),
 }
-_OPERATION = (_NAMES - {"interrupt_id"}) | {"op", "reason", "by"}
+_OPERATION = (_NAMES - {"interrupt_id"}) | {"op", "slot", "reason", "by"}
 _TEXTS = _NAMES | {"answer_id", "answered_by", "comment", "reason", "by"}
 _LEFT_OPEN = frozenset({"answered_at"})  # which instants can be read is not said
 _ACTIONS = (None, "restart", "respond")
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _STATUSES = {"resolved": "resolved", "cancelled": "cancelled", "abandoned": "cancelled"}
-_OPERATIONS = frozenset({"withdraw", "expire"})
+_OPERATIONS = frozenset({"withdraw", "expire", "probe"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,11 @@ class Given:
         return self.record.role == "answers"
 
     @property
+    def slot(self) -> int | None:
+        """Which slot a probe asks for; None of anything else, or where it cannot be told."""
+        return text.integer(self.body.get("slot")) if self.body.get("op") == "probe" else None
+
+    @property
     def status(self) -> str | None:
         return _STATUSES.get(str(self.body.get("status")))
 
@@ -63,7 +68,9 @@ class Given:
         return [self.status, payload, self.body.get("action"), self.body.get("revised_input")]
 
 
-def read_given(record: LogRecord, max_depth: int, max_bytes: int) -> Given:
+def read_given(
+    record: LogRecord, max_depth: int, max_bytes: int, slots: int | None = None
+) -> Given:
     """What the record says; a `Given` that is not sound has an empty body where unreadable."""
     if len(record.value or b"") > max_bytes:
         return Given(record, None, {})
@@ -73,12 +80,30 @@ def read_given(record: LogRecord, max_depth: int, max_bytes: int) -> Given:
         return Given(record, False, {})
     if not isinstance(body, dict):
         return Given(record, False, {})
+    if record.role == "operations" and body.get("op") == "probe":
+        return Given(record, _is_sound_probe(body, slots), body)
     named, computed = body.get("approval_id"), _computed(body)
     approval_id = named if _is_text(named) else computed
     if _malformed(record, body, computed):
         return Given(record, False, body, approval_id)
     left_open = _LEFT_OPEN & set(body) or not isinstance(body.get("metadata") or {}, dict)
     return Given(record, None if left_open or approval_id is None else True, body, approval_id)
+
+
+def _is_sound_probe(body: dict[str, Any], slots: int | None) -> bool | None:
+    """Whether it names one slot that there is, and nothing else; None where it cannot be told."""
+    texts = (body[name] for name in _TEXTS & set(body))
+    if (
+        not set(body) <= _OPERATION
+        or any(body.get(name) for name in _NAMES)
+        or not all(value is None or _is_text(value) for value in texts)
+        or not isinstance(body.get("slot"), text.Number)
+    ):
+        return False
+    slot = text.integer(body["slot"])
+    if slot is None or (slots is None and slot >= 0):
+        return None
+    return slot >= 0 and (slots is None or slot < slots)
 
 
 def _computed(body: dict[str, Any]) -> str | None:
@@ -99,6 +124,7 @@ def _malformed(record: LogRecord, body: dict[str, Any], computed: str | None) ->
         or not all(value is None or _is_text(value) for value in texts)
         or body.get("action") not in _ACTIONS
         or (body.get("status") not in _STATUSES if answer else body.get("op") not in _OPERATIONS)
+        or body.get("slot") is not None
         or (named is not None and _ID.fullmatch(named) is None)
         or (named is not None and computed is not None and named != computed)
         or (answer and (half or (named is None and computed is None)))

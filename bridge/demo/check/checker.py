@@ -31,6 +31,7 @@ RULES: tuple[Callable[[Story], Iterator[Violation]], ...] = (
     approval_rules.an_end_is_final,
     answer_rules.one_verdict_each,
     answer_rules.shape_is_judged_rightly,
+    answer_rules.probes_are_answered_by_their_slot,
     answer_rules.first_accepted_stands,
     answer_rules.accepted_means_valid,
     answer_rules.accepted_shows_and_is_in_time,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from bridge.demo.check import ids
+from bridge.demo.check.answers import Given
 from bridge.demo.check.log import LogRecord, Violation, text_of
 from bridge.demo.check.readings import Asked, Bad, Kept, Reading, Went
 from bridge.demo.check.story import Story, header_origin
@@ -118,10 +119,15 @@ def _homes(story: Story, slots: int) -> Iterator[tuple[LogRecord, int]]:
         if thread is not None and told[event.record.place] == 1:
             yield event.record, ids.home(thread, slots)
     for given in story.given.values():
-        named = given.approval_id or ""
-        home = ids.home(given.thread, slots) if given.thread else ids.home_of_id(named, slots)
+        home = given.slot if given.slot is not None else _home_of_run(given, slots)
         if given.sound and home is not None:
             yield given.record, home
+
+
+def _home_of_run(given: Given, slots: int) -> int | None:
+    if given.thread:
+        return ids.home(given.thread, slots)
+    return ids.home_of_id(given.approval_id or "", slots)
 
 
 def _sure_thread(reading: Reading) -> str | None:

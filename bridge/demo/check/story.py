@@ -76,7 +76,7 @@ class Story:
         meant = [event for record in by_role["input"] for event in self._events(record)]
         self.events = [Event(*event) for event in asked_at_the_end(meant)]
         self.given = {
-            record.place: read_given(record, setup.json_depth, setup.record_bytes)
+            record.place: read_given(record, setup.json_depth, setup.record_bytes, setup.slots)
             for record in by_role["answers"] + by_role["operations"]
         }
         self.commands = list(self._outputs(by_role["resume-commands"]))

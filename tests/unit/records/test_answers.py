@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.core.model import Answer, Counted, Limits, Operation, Origin, ThreadKey
+from bridge.core.model import Answer, Counted, Limits, Operation, Origin, Probe, ThreadKey
 from bridge.core.record import Record
 from bridge.records.answers import BadAnswer, read_answer
 from bridge.records.operations import read_operation
@@ -207,10 +207,10 @@ def test_an_answer_id_has_a_bound() -> None:
 def test_no_bytes_stop_the_reader(value: bytes) -> None:
     """Whatever the bytes, they are an answer or a refusal; nothing is raised."""
     assert isinstance(read_answer(record(value), LIMITS), Answer | BadAnswer)
-    assert isinstance(read_operation(record(value), LIMITS), Operation | BadAnswer)
+    assert isinstance(read_operation(record(value), LIMITS), Operation | Probe | BadAnswer)
 
 
-def operation(**members: Any) -> Operation | BadAnswer:
+def operation(**members: Any) -> Operation | Probe | BadAnswer:
     return read_operation(record(json.dumps(members).encode()), LIMITS)
 
 
@@ -222,11 +222,23 @@ def test_operations_name_a_run() -> None:
     assert by_run == Operation(ORIGIN, "expire", thread=ThreadKey("s", "x", "t"), run_id="r")
 
 
+def test_a_probe_names_a_slot() -> None:
+    """And nothing else; who asks is for people, and empty texts are none."""
+    assert operation(op="probe", slot=3, by="ops", approval_id="") == Probe(ORIGIN, 3)
+
+
 @pytest.mark.parametrize(
     ("members", "pointer"),
     [
         ({"op": "delete", "approval_id": APPROVAL_ID}, "/op"),
         ({"op": "withdraw"}, "/approval_id"),
+        ({"op": "withdraw", "approval_id": APPROVAL_ID, "slot": 3}, "/slot"),
+        ({"op": "probe"}, "/slot"),
+        ({"op": "probe", "slot": -1}, "/slot"),
+        ({"op": "probe", "slot": "3"}, "/slot"),
+        ({"op": "probe", "slot": True}, "/slot"),
+        ({"op": "probe", "slot": 3, "approval_id": APPROVAL_ID}, "/approval_id"),
+        ({"op": "probe", "slot": 3, "thread_id": "t"}, "/thread_id"),
         ({"op": "withdraw", "source": "s", "run_id": "r"}, "/thread_id"),
         ({"op": "withdraw", "approval_id": APPROVAL_ID, "interrupt_id": "i"}, "/interrupt_id"),
         (
