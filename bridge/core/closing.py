@@ -85,6 +85,7 @@ def remembered(run: Run) -> Run:
         run.closed_at,
         run.confirmed,
         run.ended,
+        run.ahead,
     )
 
 

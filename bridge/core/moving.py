@@ -30,6 +30,17 @@ def is_after(at: Millis, generation: int, run: Run) -> bool:
     return at >= run.at
 
 
+def follows(event: MovedOn, run: Run) -> bool:
+    """Whether the thread went on after the run.
+
+    Work is told again by each way on which a thread is followed, and its agent may ask within the
+    same instant: only a later one, by the agent's own clock, shows that the run is past.
+    """
+    if event.is_work and not (0 < event.generation != run.generation > 0):
+        return event.at > run.at + run.ahead
+    return is_after(event.at, event.generation, run)
+
+
 def moved_on(thread: Thread, event: MovedOn, now: Millis) -> Decision:
     """Confirm our own resume, or withdraw the open run that the event is about.
 
@@ -98,7 +109,7 @@ def _resumed_by(thread: Thread, event: MovedOn) -> Run | None:
         return None
     last = thread.runs[-1]
     is_meant = event.run_id in (None, last.run_id) and last.outcome == "resumed"
-    return last if is_meant and is_after(event.at, event.generation, last) else None
+    return last if is_meant and follows(event, last) else None
 
 
 def _confirmed(thread: Thread, run: Run) -> Decision:
@@ -112,7 +123,7 @@ def _open_run(thread: Thread, event: MovedOn) -> Run | None:
         if event.by_run == run.run_id:
             return None  # the start of a run, told again, does not end what it came to ask
         if run.outcome is None and event.run_id in (None, run.run_id):
-            return run if is_after(event.at, event.generation, run) else None
+            return run if follows(event, run) else None
     return None
 
 

@@ -117,12 +117,13 @@ def _unusable(question: Question, rules: Rules) -> str | None:
 
 
 def _run(event: Interrupted, now: Millis, rules: Rules) -> Run:
+    at = min(event.at, now)  # a clock that runs ahead must not make later runs look older
     return Run(
         event.thread,
         event.run_id,
         event.protocol,
         event.digest,
-        min(event.at, now),  # a clock that runs ahead must not make later runs look older
+        at,
         event.generation,
         event.origin,
         now,
@@ -133,6 +134,7 @@ def _run(event: Interrupted, now: Millis, rules: Rules) -> Run:
             command_bytes=rules.limits.command_bytes,
         ),
         event.native,
+        ahead=event.at - at,
     )
 
 

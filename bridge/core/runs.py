@@ -97,6 +97,7 @@ def _copy(
         closed_at,
         confirmed,
         run.ended,
+        run.ahead,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bridge.demo.check.log import LogRecord
 from tests.chaos.edits import (
     Records,
     body,
@@ -35,14 +36,30 @@ def sent(thread: dict[str, Any], edit: Callable[[Any], Any]) -> Callable[[Record
     return do
 
 
-def told(thread: str, **status: Any) -> Callable[[Records], Records]:
-    """Leaves out the input record in which that task shows this status."""
+def told(log: Records, thread: str, state: str) -> LogRecord:
+    """The input record in which that task shows this state."""
 
     def is_meant(value: dict[str, Any]) -> bool:
         update = value.get("statusUpdate", {})
-        return update.get("taskId") == thread and status.items() <= update["status"].items()
+        return bool(update.get("taskId") == thread and update["status"]["state"] == state)
 
-    return lambda log: without(log, next(r for r in log if is_meant(body(r))))
+    return next(r for r in log if is_meant(body(r)))
+
+
+def untold(thread: str, state: str) -> Callable[[Records], Records]:
+    return lambda log: without(log, told(log, thread, state))
+
+
+def works_at_once(thread: str) -> Callable[[Records], Records]:
+    """The task works at the very instant at which it asks for authorization."""
+
+    def do(log: Records) -> Records:
+        asked = body(told(log, thread, "TASK_STATE_AUTH_REQUIRED"))["statusUpdate"]["status"]
+        works = told(log, thread, "TASK_STATE_WORKING")
+        at = {"timestamp": asked["timestamp"]}
+        return changed(log, works, lambda b: b["statusUpdate"]["status"].update(at))
+
+    return do
 
 
 def parts(request: Any) -> Any:
@@ -65,7 +82,13 @@ A2A: list[Seed] = [
         "I2",
         "closed_for_a_cause",
         "closed though the task did not go on",
-        told("task-sign-in", state="TASK_STATE_WORKING"),
+        untold("task-sign-in", "TASK_STATE_WORKING"),
+    ),
+    (
+        "I2",
+        "closed_for_a_cause",
+        "closed by work of the very instant of its question",
+        works_at_once("task-sign-in"),
     ),
     (
         "I2",

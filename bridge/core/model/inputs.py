@@ -59,7 +59,8 @@ class MovedOn(Struct, frozen=True, gc=False):
 
     Closes the open run (`run_id`, or whichever is open) unless `covers` is given and does not name
     every open interrupt. When `by_run` is the resume run this bridge issued, or is not known, it
-    confirms a resumed run instead.
+    confirms a resumed run instead. `is_work`: the thread is only at work, which is told again by
+    other ways; at its very instant it is never newer than a question.
     """
 
     thread: ThreadKey
@@ -70,6 +71,7 @@ class MovedOn(Struct, frozen=True, gc=False):
     by_run: str | None = None
     covers: tuple[str, ...] | None = None
     generation: int = 0
+    is_work: bool = False
 
 
 class RunFailed(Struct, frozen=True, gc=False):

@@ -74,6 +74,7 @@ class Run(Struct, frozen=True, gc=False, array_like=True):
     closed_at: Millis | None = None
     confirmed: bool = False  # somebody saw our resume run start
     ended: bool = False  # its thread came to an end afterwards, and opens nothing any more
+    ahead: Millis = 0  # by how much its own instant was later than `at`, when it was read
 
     @property
     def is_open(self) -> bool:

@@ -142,11 +142,14 @@ def _status(frame: Json, task: Any, scope: str, source: Source) -> Reading:
     at = None if written is None else text.instant(written)
     if state in _ASKING:
         return _asked(frame, task, scope, source, at)
+    if state == "SUBMITTED" and not generation:
+        return Free()  # every task begins so, and none returns to it
     reasons = {"moved_on" if state in _ACTIVE else "task_ended"}
     if state in ("FAILED", "REJECTED"):
         reasons.add("run_failed")  # of the open question; a later one meets a task at its end
     is_sure = written is None or at is not None
-    return Went(task, frozenset(reasons), scope, None, at, generation, surely=is_sure)
+    works = state in _ACTIVE
+    return Went(task, frozenset(reasons), scope, None, at, generation, is_sure, works)
 
 
 def _state(frame: Any) -> str | None:

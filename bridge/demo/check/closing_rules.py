@@ -41,10 +41,10 @@ def closed_for_a_cause(story: Story) -> Iterator[Violation]:
     runs_of: dict[tuple[str, ...], set[str]] = {}
     for key in story.asked:
         runs_of.setdefault(key[:3], set()).add(key[3])
-    gone: dict[ThreadKey, set[str]] = defaultdict(set)
-    for event in story.events:
-        if isinstance(event.reading, Went):
-            gone[event.source, event.reading.scope, event.reading.thread] |= event.reading.reasons
+    gone: dict[ThreadKey, list[tuple[LogRecord, Went]]] = defaultdict(list)
+    for record, source, reading in story.events:
+        if isinstance(reading, Went):
+            gone[source, reading.scope, reading.thread].append((record, reading))
     for key, lives in story.runs():
         outcome = lives[0].last.body.get("run_outcome")
         reasons = {str(life.last.body.get("closed_reason")) for life in lives}
@@ -53,12 +53,23 @@ def closed_for_a_cause(story: Story) -> Iterator[Violation]:
         if outcome == "withdrawn" and "operator" in reasons and not _operated(story, key):
             yield Violation("I2", "withdrawn by no operation", key)
         elsewhere = reasons & _WENT_ON
-        if outcome == "withdrawn" and not elsewhere <= gone.get(key[:3], set()):
+        if outcome == "withdrawn" and not elsewhere <= _causes(story, key, gone.get(key[:3], [])):
             yield Violation("I2", "moved on without an event that says so", key)
         if outcome == "unresumable" and not _is_given_up(lives):
             yield Violation("I2", "given up without a reason", key)
         if outcome == "unresumable" and not reasons & _said_of(story, lives):
             yield Violation("I2", "given up, and no dead letter says so", key)
+
+
+def _causes(story: Story, key: RunKey, gone: list[tuple[LogRecord, Went]]) -> set[str]:
+    """Why the run may have closed: by any end, and by work that is newer than its question."""
+    asked = story.asked.get(key, [])
+    return {
+        reason
+        for record, went in gone
+        if not went.works or not asked or any(_is_after(*one, record, went) for one in asked)
+        for reason in went.reasons
+    }
 
 
 def a_run_that_moved_on_is_closed(story: Story) -> Iterator[Violation]:
@@ -101,8 +112,16 @@ def _is_later(opening: LogRecord, asked: Asked, record: LogRecord, went: Went) -
     """By generation where one side has it and both do, else by instant."""
     if asked.generation or went.generation:
         return 0 < asked.generation < went.generation
+    return _is_after(opening, asked, record, went)
+
+
+def _is_after(opening: LogRecord, asked: Asked, record: LogRecord, went: Went) -> bool:
+    """By what there is; work at the question's very instant is not after it."""
+    if 0 < asked.generation != went.generation > 0:
+        return went.generation > asked.generation
     began = opening.timestamp if asked.at is None else asked.at
-    return (record.timestamp if went.at is None else went.at) >= began
+    went_at = record.timestamp if went.at is None else went.at
+    return went_at > began if went.works else went_at >= began
 
 
 def _is_given_up(lives: list[Life]) -> bool:

@@ -54,7 +54,8 @@ class Went:
     """A thread that went on without a command: why its open run closes, if it does.
 
     `resumes` are the interrupts that somebody resumed, None: whatever is open. `surely` False: it
-    may close a run, and need not.
+    may close a run, and need not. `works`: it only goes on working, which at the very instant of a
+    question is not newer.
     """
 
     thread: str
@@ -64,6 +65,7 @@ class Went:
     at: int | None = None
     generation: int = 0
     surely: bool = True
+    works: bool = False
 
 
 @dataclass(frozen=True, slots=True)

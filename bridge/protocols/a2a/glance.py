@@ -14,7 +14,6 @@ import msgspec
 from bridge.core.instants import parse_instant
 from bridge.core.model import Carry, ClosedReason, Millis, MovedOn, ThreadKey
 from bridge.protocols.a2a.event import STATES, State
-from bridge.protocols.a2a.identity import is_finer
 from bridge.protocols.a2a.options import Options, identity
 from bridge.protocols.interface import Reading, Record
 
@@ -33,14 +32,9 @@ _MOVES: dict[str | int | None, ClosedReason] = {
     written: REASONS[state] for written, state in STATES.items() if state in REASONS
 }
 
-
-def says_nothing(state: State, timestamp: str | None) -> bool:
-    """Whether a state is one that every task begins with, at no instant of its own.
-
-    The SDK for Python begins tasks so. Told of again, by a second stream or a push, it would look
-    newer than the question that has been asked since.
-    """
-    return timestamp is None and state == "SUBMITTED"
+# Every task begins with it and none returns to it. Told of again, by a second stream or a push, it
+# would look newer than the question that has been asked since.
+BEGINNING: Final[State] = "SUBMITTED"
 
 
 class _Status(msgspec.Struct, gc=False):
@@ -110,16 +104,12 @@ def glance(value: bytes, record: Record, source: str, options: Options) -> Readi
 
 def _moved(thread: ThreadKey, status: _Status, reason: ClosedReason, record: Record) -> Reading:
     origin, written = record.origin, status.timestamp
-    if says_nothing(STATES[status.state], written):
+    if STATES[status.state] == BEGINNING:
         return NOTHING
-    ends = reason != "moved_on"
     at = None if written is None else _millis(written)
-    if written is None or at is None:
-        at = origin.timestamp
-    elif ends:
-        at += is_finer(written)
-    moved = MovedOn(thread, reason, at, origin)
-    return Reading((moved, Carry(thread, None, origin)) if ends else (moved,))
+    works = reason == "moved_on"
+    moved = MovedOn(thread, reason, origin.timestamp if at is None else at, origin, is_work=works)
+    return Reading((moved,) if works else (moved, Carry(thread, None, origin)))
 
 
 def _object(found: _Envelope) -> _Object | _Response | None:

@@ -16,24 +16,10 @@ MAX_GENERATION: Final = 2**63 - 1
 _MAX_DIGITS: Final = len(str(MAX_GENERATION))
 
 
-_FINER = re.compile(r"[.,]\d{3}0*[1-9]")
-
-
-def instant_of(status: Status, origin: Origin, asks_or_ends: bool) -> Millis:
-    """When the status was made; where it does not say, when its record was.
-
-    What asks or ends stands at the end of its millisecond, what goes on at the beginning: agents
-    tell of work and ask within one, and the work told of again must not look newer.
-    """
+def instant_of(status: Status, origin: Origin) -> Millis:
+    """When the status was made; where it does not say, when its record was."""
     at = None if status.timestamp is None else parse_instant(status.timestamp)
-    if status.timestamp is None or at is None:
-        return origin.timestamp
-    return at + is_finer(status.timestamp) if asks_or_ends else at
-
-
-def is_finer(timestamp: str) -> bool:
-    """Whether an instant says more than its millisecond."""
-    return _FINER.search(timestamp) is not None
+    return origin.timestamp if at is None else at
 
 
 def generation_of(frame: Frame) -> int:

@@ -53,11 +53,16 @@ def interrupted(event: Event, told: Told, task_id: str, kind: Kind) -> tuple[Inp
 def _next_phase(question: Interrupted) -> MovedOn:
     """That the task asks again shows that its last answer arrived; it closes nothing by itself.
 
-    An instant before the question, because the answered question may be told of once more.
+    Work of its instant, because the answered question may be told of once more.
     """
-    at, generation = question.at - 1, question.generation
     return MovedOn(
-        question.thread, "moved_on", at, question.origin, covers=(), generation=generation
+        question.thread,
+        "moved_on",
+        question.at,
+        question.origin,
+        covers=(),
+        generation=question.generation,
+        is_work=True,
     )
 
 
@@ -121,7 +126,7 @@ def _interrupted(
         NAME,
         asking,
         _digest(kind, question_id, message, parts),
-        instant_of(frame.status, origin, asks_or_ends=True),
+        instant_of(frame.status, origin),
         origin,
         generation,
         encode(asked),

@@ -24,7 +24,7 @@ from bridge.protocols.a2a.event import (
     peek,
     told,
 )
-from bridge.protocols.a2a.glance import NOTHING, REASONS, glance, says_nothing
+from bridge.protocols.a2a.glance import BEGINNING, NOTHING, REASONS, glance
 from bridge.protocols.a2a.identity import generation_of, instant_of
 from bridge.protocols.a2a.interrupted import interrupted
 from bridge.protocols.a2a.options import Options
@@ -139,12 +139,12 @@ def _moved_on(tells: Told, thread: ThreadKey, state: State, event: Event) -> Ite
     frame, origin = tells.frame, event.record.origin
     assert frame.status is not None
     generation = generation_of(frame)
-    if not generation and says_nothing(state, frame.status.timestamp):
+    if not generation and state == BEGINNING:
         return
-    ends = REASONS[state] != "moved_on"
-    at = instant_of(frame.status, origin, ends)
-    yield MovedOn(thread, REASONS[state], at, origin, generation=generation)
-    if ends:
+    at, reason = instant_of(frame.status, origin), REASONS[state]
+    works = reason == "moved_on"
+    yield MovedOn(thread, reason, at, origin, generation=generation, is_work=works)
+    if not works:
         yield Carry(thread, None, origin)
 
 

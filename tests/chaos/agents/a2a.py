@@ -80,6 +80,8 @@ class A2aAsk:
             noise=(
                 artifact(said, "draft", {"text": "…"}),
                 self._tells("WORKING")(asked_at - 5_000),
+                self._tells("WORKING")(asked_at),  # by another way, within the same millisecond
+                self._tells("SUBMITTED")(asked_at + 1),
             ),
             turns={
                 **{turn: self._tells(state) for turn, state in STATES.items()},

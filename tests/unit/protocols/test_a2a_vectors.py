@@ -14,7 +14,6 @@ from tests.unit.protocols.a2a_events import asked, labels, only_asked, read, vec
 EVENTS = vectors("all_events.jsonl")
 ASKS = {"INPUT_REQUIRED": "input", "AUTH_REQUIRED": "authorization"}
 REASONS = {
-    "SUBMITTED": "moved_on",
     "WORKING": "moved_on",
     "COMPLETED": "task_ended",
     "CANCELED": "task_ended",
@@ -70,6 +69,12 @@ def test_any_other_state_moves_its_task_on(case: dict[str, Any]) -> None:
     assert isinstance(moved, MovedOn)
     assert moved.thread.thread_id == case["expect"]["taskId"]
     assert moved.reason == REASONS[case["expect"]["state"]]
+
+
+@pytest.mark.parametrize("case", with_state("SUBMITTED"), ids=named)
+def test_the_beginning_of_a_task_moves_nothing_on(case: dict[str, Any]) -> None:
+    """No task returns to it: it can only be told again."""
+    assert read(case["event"]).inputs == ()
 
 
 @pytest.mark.parametrize(
