@@ -127,6 +127,8 @@ class Worker(Model):
     """Above transaction_deadline: a commit under way may end."""
     heartbeat: Annotated[Duration, Field(le=6 * DAY)] = HOUR
     """Below the broker's transactional.id.expiration.ms, 7 d."""
+    give_up: Annotated[Duration, Field(ge=10 * SECOND, le=DAY)] = 2 * MINUTE
+    """Above what a slot waits for by itself: a predecessor's transaction, a start of 30 s."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

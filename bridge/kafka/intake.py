@@ -17,7 +17,7 @@ from aiokafka.errors import OffsetOutOfRangeError
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
 from bridge.errors import PositionLost, RecordUnreadable, TopicsWrong, skip_command
-from bridge.kafka.clients import ClientSettings, make_consumer, start_consumer, stop_consumer
+from bridge.kafka.clients import ClientSettings, kill, make_consumer, start_consumer
 from bridge.kafka.standstill import Standstill
 
 StartFrom = Literal["earliest", "latest"] | int
@@ -160,7 +160,8 @@ class Intake:
         )
 
     async def close(self) -> None:
-        await stop_consumer(self._consumer)
+        """At once: without a group nobody is told, and an answer to a fetch is of no use now."""
+        await kill(self._consumer)
 
     def _note_answers(self) -> None:
         # The client's stamps are of the wall clock, so only that they change is of use.

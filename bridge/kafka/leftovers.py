@@ -14,7 +14,7 @@ from typing import Final
 
 from aiokafka.structs import TopicPartition
 
-from bridge.errors import TransactionUndecided
+from bridge.errors import ClusterError, TransactionUndecided
 from bridge.kafka.inquiry import Ends, Inquiry
 from bridge.kafka.transaction import SlotProducer
 from bridge.kafka.verdict import End, Marker, OpenTransaction, ending
@@ -33,20 +33,28 @@ async def settle(producer: SlotProducer) -> Mapping[End, Sequence[TopicPartition
     Call it after the producer has started and before anything is read or written. Raises
     TransactionUndecided where nobody can tell the end, and what ends a producer.
     """
-    async with asyncio.timeout(_DEADLINE):
-        inquiry = producer.inquiry
-        behind = await _behind(inquiry, await producer.own_partitions())
-        if behind and inquiry.brokers > 1:
-            await asyncio.sleep(_SECOND_LOOK_S)
-            behind = await _behind(inquiry, list(behind))
-        if not behind:
-            return {}
-        plan = await _plan(producer, inquiry, behind)
+    try:
+        async with asyncio.timeout(_DEADLINE):
+            plan = await _find(producer)
+    except TimeoutError as error:
+        raise ClusterError(
+            f"No answer within {_DEADLINE:g} s about open transactions of "
+            f"{producer.transactional_id}. Do all partitions have leaders?"
+        ) from error
     for end, partitions in plan.items():
         where = [f"{tp.topic}/{tp.partition}" for tp in partitions]
         log.warning("open transaction ended: %s", end, extra={"partitions": where})
         await producer.end_open(partitions, end)
     return plan
+
+
+async def _find(producer: SlotProducer) -> Plan:
+    inquiry = producer.inquiry
+    behind = await _behind(inquiry, await producer.own_partitions())
+    if behind and inquiry.brokers > 1:
+        await asyncio.sleep(_SECOND_LOOK_S)
+        behind = await _behind(inquiry, list(behind))
+    return await _plan(producer, inquiry, behind) if behind else {}
 
 
 async def _behind(

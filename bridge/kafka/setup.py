@@ -44,6 +44,7 @@ class SlotSetup:
     metrics: Metrics
     times: SlotTimes = field(default_factory=SlotTimes)
     waiting: Callable[[], frozenset[str]] = frozenset  # topics that are not to be read now
+    silence: Callable[[], float] = float  # seconds since any broker last answered
     deployment: Callable[[], str] = str  # the id of the deployment, as the group knows it
 
 

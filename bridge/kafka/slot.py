@@ -34,6 +34,8 @@ from bridge.kafka.clock import BrokerClock
 from bridge.kafka.desk import Desk
 from bridge.kafka.identity import Remembered
 from bridge.kafka.lease import Membership
+from bridge.kafka.patience import Standing
+from bridge.kafka.pulse import SILENT_S
 from bridge.kafka.setup import SlotSetup
 from bridge.kafka.tenure import Tenure
 from bridge.kafka.verdict import Verdicts
@@ -58,6 +60,7 @@ FATAL: Final = (
 """What somebody has to mend: the slot stops and says what to do."""
 
 _UNHEARD_S: Final = 10.0  # one fetch may be lost and be sent again
+_LOOK_S: Final = 0.1
 _BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 _SETTLED_S: Final = 10.0  # a tenure that serves as long has come past what ended those before
 
@@ -88,6 +91,8 @@ class Slot:
     def state(self) -> SlotState:
         if isinstance(self.error, FATAL):
             return "stopped"
+        if self._setup.silence() > SILENT_S:
+            return "waiting"
         if self._tenure is None:
             return "opening"
         open_ = self._tenure.state in ("catching_up", "serving")
@@ -137,6 +142,15 @@ class Slot:
         """Finish the cycle under way, then close. `run` returns soon after."""
         self._stopping.set()
 
+    @property
+    def standing(self) -> Standing:
+        """What its worker judges by whether to hold on to it."""
+        return Standing(
+            well=self.state in ("catching_up", "serving"),
+            reading=self.state == "restoring",
+            failing=self._trouble is not None and not isinstance(self._trouble, FATAL),
+        )
+
     def figures(self) -> SlotFigures:
         """What a scrape shows of this slot."""
         if self._tenure is None:
@@ -165,14 +179,23 @@ class Slot:
         if isinstance(error, Fenced) and await self._is_given_away():
             self._log.info("slot has a new owner")
             return
-        cause = error.code if isinstance(error, BridgeError) else type(error).__name__
+        cause = cause_of(error)
         self._setup.metrics.count("rebuilds", cause)
         self._setup.metrics.failed(_result(error))
         self._log.warning("slot opens again: %s", error, extra={"code": cause})
+        await self._wait_for_brokers()
         if isinstance(error, TransactionError):  # a woken process may have been replaced
             await self._wait_for_membership()
         self._failures += 1
         await self._pause(_BACKOFF_S[min(self._failures, len(_BACKOFF_S)) - 1])
+
+    async def _wait_for_brokers(self) -> None:
+        """While nobody answers there is nothing to try, and no reason to be late afterwards."""
+        if self._setup.silence() <= SILENT_S:
+            return
+        self._failures = 0
+        while self._setup.silence() > SILENT_S and not self._stopping.is_set():
+            await self._pause(_LOOK_S)
 
     async def _wait_for_membership(self) -> None:
         """R8: two owners that both reopen would fence each other for ever, and one that stood
@@ -206,6 +229,11 @@ class _SlotLog(logging.LoggerAdapter[logging.Logger]):
         self, msg: Any, kwargs: MutableMapping[str, Any]
     ) -> tuple[Any, MutableMapping[str, Any]]:
         return msg, {**kwargs, "extra": {**(self.extra or {}), **kwargs.get("extra", {})}}
+
+
+def cause_of(error: Exception) -> str:
+    """The name of a failure in logs and metrics."""
+    return error.code if isinstance(error, BridgeError) else type(error).__name__
 
 
 def _result(error: Exception) -> str:

@@ -26,6 +26,7 @@ from bridge.kafka.intake import Intake, Positions, Seen
 from bridge.kafka.ledger import Ledger
 from bridge.kafka.leftovers import settle
 from bridge.kafka.names import transactional_id
+from bridge.kafka.output_watch import OutputWatch
 from bridge.kafka.restore import restore
 from bridge.kafka.setup import SlotSetup, takeover_marks
 from bridge.kafka.transaction import OUTPUTS, SlotProducer
@@ -74,6 +75,7 @@ class Tenure:
             deadline=setup.times.transaction_deadline,
             timeout=setup.times.transaction_timeout,
         )
+        self._watch = OutputWatch(self._producer)
         self._intake = Intake(
             setup.client, setup.inputs, desk.slot, desk.slots, setup.times.refresh, setup.waiting
         )
@@ -96,6 +98,7 @@ class Tenure:
         if self._ledger.births.first is None:
             await self._begin_life()
         self._check_sources()
+        self.state = "opening"  # what is missing now is an answer, not reading
         seen = self._seen()
         await self._intake.open(seen, self._producer.partition_counts)  # 4: positions
         marks = takeover_marks(self._slot)
@@ -164,8 +167,15 @@ class Tenure:
             await self._watch_state()
             if self._holding:
                 self._end_hold()
+            await self._free_readers()
             if worked:
                 await asyncio.sleep(self._setup.times.pace - (time.monotonic() - began))
+
+    async def _free_readers(self) -> None:
+        """All that this tenure wrote was committed, or it would have ended."""
+        if stuck := await self._watch.stuck():
+            await self._producer.end_open(stuck, "commit")
+            self._setup.metrics.count("leftovers", "commit", len(stuck))
 
     async def _gather(self, busy: bool) -> Sequence[ConsumerRecord]:
         """What there is to work on; a busy slot also takes what came while it was at work.
@@ -317,6 +327,7 @@ class Tenure:
             timers_held=ledger.timers.overdue(now) if self._holding else 0,
             lag=self._intake.lag(),
             input_blocked=self._intake.blocked(),
+            output_blocked=self._watch.blocked(),
         )
 
     def _oldest(self) -> tuple[dict[str, Millis], Millis | None]:

@@ -25,9 +25,11 @@ from bridge.kafka.desk import Desk, Source
 from bridge.kafka.intake import StartFrom
 from bridge.kafka.lease import Lease, Membership
 from bridge.kafka.names import group_id
+from bridge.kafka.patience import Patience
 from bridge.kafka.peers import Peers
+from bridge.kafka.pulse import SILENT_S, Pulse
 from bridge.kafka.setup import SlotSetup, SlotTimes
-from bridge.kafka.slot import Slot
+from bridge.kafka.slot import Slot, cause_of
 from bridge.observe.health import Health
 from bridge.observe.http import HttpServer, worker_routes
 from bridge.observe.metrics import Metrics
@@ -58,6 +60,9 @@ class Worker:
         self._slots: dict[int, Slot] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._lease: Lease | None = None
+        self._pulse = Pulse(self._client, self._topics["state"])
+        self._patience = Patience(config.worker.give_up / 1000)
+        self._gave_up: str | None = None
         self._stopping = asyncio.Event()
         self._turned = time.monotonic()
 
@@ -71,7 +76,12 @@ class Worker:
             await self._check_topics()
             self._lease = await self._join()
             log.info("worker joined", extra={"group": self._group})
-            await self._serve()
+            pulse = asyncio.create_task(self._pulse.run(), name="pulse")
+            try:
+                await self._serve()
+            finally:
+                pulse.cancel()
+                await asyncio.gather(pulse, return_exceptions=True)
             return await self._shut_down()
         finally:
             await self._http.close()
@@ -104,7 +114,10 @@ class Worker:
                 lease.changed.clear()
                 self._peers.learn(lease.roster)
             self._reconcile(lease.assigned)
-            await _wait(lease.changed, _BEAT_S)
+            if self._is_hopeless():
+                await self._give_up(lease)
+            else:
+                await _wait(lease.changed, _BEAT_S)
 
     def _reconcile(self, assigned: frozenset[int]) -> None:
         """Start what was given, close what was taken; a slot that stays notices nothing."""
@@ -155,6 +168,7 @@ class Worker:
             times=slot_times(self._config.worker),
             waiting=lambda: self._peers.waiting_topics,
             deployment=lambda: "" if self._lease is None else self._lease.deployment,
+            silence=self._pulse.silence,
         )
 
     def _inputs(self) -> dict[str, StartFrom]:
@@ -200,6 +214,40 @@ class Worker:
                 await _wait(self._stopping, _REJOIN_S)
         return self._lease
 
+    def _is_hopeless(self) -> bool:
+        standings = [slot.standing for slot in self._slots.values()]
+        return self._patience.look(standings, self._pulse.silence() < SILENT_S, time.monotonic())
+
+    async def _give_up(self, lease: Lease) -> None:
+        """Let others have the slots, stay away for a while, and try again."""
+        causes = {cause_of(s.error) for s in self._slots.values() if s.error is not None}
+        pause = self._patience.give_up()
+        self._gave_up = (
+            f"none of {len(self._slots)} slots could be opened ({', '.join(sorted(causes))}); "
+            f"they are others' for {pause:g} s"
+        )
+        log.error("worker gives its slots up: %s", self._gave_up, extra={"code": "gave_up"})
+        for cause in causes:
+            self._metrics.count("gave_up", cause)
+        try:
+            await self._close_slots()
+            self._reconcile(frozenset())
+            await lease.leave()
+            await self._stay_away(pause)
+            if not self._stopping.is_set():
+                self._lease = await self._join()
+        except BridgeError as error:
+            lease.failure = error  # so that it is taken again until that works
+            log.warning("not joined yet: %s", error, extra={"code": error.code})
+        finally:
+            self._gave_up = None
+
+    async def _stay_away(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while not self._stopping.is_set() and (left := until - time.monotonic()) > 0:
+            self._turned = time.monotonic()
+            await _wait(self._stopping, min(left, _BEAT_S))
+
     async def _shut_down(self) -> int:
         """R17: the slots first, so that the next owner finds no open transaction; then the seat."""
         deadline = self._config.worker.shutdown_deadline / 1000
@@ -230,11 +278,13 @@ class Worker:
         states = {number: slot.state for number, slot in sorted(self._slots.items())}
         ready = (
             joined
+            and self._gave_up is None
             and not (missing or self._peers.led_by_stranger)
             and all(state in ("catching_up", "serving") for state in states.values())
         )
         errors = {n: str(slot.error) for n, slot in self._slots.items() if slot.error is not None}
-        return ready, {"slots": states, "errors": errors, **self._peers.details()}
+        away = {} if self._gave_up is None else {"gave_up": self._gave_up}
+        return ready, {"slots": states, "errors": errors, **away, **self._peers.details()}
 
 
 def slot_times(times: Times) -> SlotTimes:

@@ -40,6 +40,7 @@ _COUNTERS = (
     ("rerouted", "topic", "Records sent home to another slot"),
     ("transactions", "result", "Transactions by their end"),
     ("rebuilds", "cause", "Slots opened again"),
+    ("gave_up", "cause", "Times the worker gave all its slots up because it could open none"),
     ("leftovers", "end", "Partitions where a transaction's end was lost and put in its place"),
     ("other", "kind", "What a rule counted under a name this release has no metric for"),
 )

@@ -35,6 +35,7 @@ class SlotFigures:
     timers_held: int = 0
     lag: Mapping[str, int] = field(default_factory=dict)  # by topic
     input_blocked: Mapping[str, float] = field(default_factory=dict)  # seconds by topic
+    output_blocked: Mapping[str, float] = field(default_factory=dict)  # seconds by topic
 
 
 class SlotCollector(Collector):
@@ -75,6 +76,12 @@ class SlotCollector(Collector):
             "How long what lies behind an open transaction on an input has waited, 0 with none",
             "topic",
             _longest(figures.input_blocked for figures in slots),
+        )
+        yield _gauge(
+            "output_blocked_seconds",
+            "How long readers of an own topic have stood before a transaction without its end",
+            "topic",
+            _longest(figures.output_blocked for figures in slots),
         )
         yield from self._totals(slots)
 

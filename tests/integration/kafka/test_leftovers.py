@@ -25,7 +25,9 @@ from bridge.kafka.aiokafka_internals import add_bare
 from bridge.kafka.inquiry import inquiring
 from bridge.kafka.leftovers import settle
 from bridge.kafka.restore import StateUnsettled
+from bridge.kafka.slot import Slot as ServingSlot
 from bridge.kafka.verdict import End, Verdicts
+from tests.integration.kafka.deployment import Deploy, caught_up, eventually
 from tests.integration.kafka.slots import Slot, approval, state
 
 
@@ -190,6 +192,25 @@ async def test_what_another_producer_has_open_is_waited_for_and_named(
         await slot.restored()
         with pytest.raises(StateUnsettled, match="approvals"):
             await slot.restored(slot.approvals)
+
+
+@pytest.mark.usefixtures("gullible")
+async def test_a_slot_that_goes_on_frees_its_readers(deploy: Deploy) -> None:
+    """Its transaction is committed and never ends in the approvals; nothing more is written."""
+    deployment = await deploy()
+    async with deployment.running() as slot:
+        await caught_up(slot)
+        forget_marker(slot, TopicPartition(deployment.topics["approvals"], 0))
+        await deployment.ask("thread")
+        await eventually(deployment.asked, lambda found: found == ["thread"])
+        assert 'leftovers_total{end="commit"} 1.0' in deployment.metrics.exposition().decode()
+        assert (slot.state, slot.error) == ("serving", None)
+
+
+def forget_marker(slot: ServingSlot, target: TopicPartition) -> None:
+    """The coordinator is told of all partitions of the slot's next transaction but this one."""
+    assert slot._tenure is not None
+    slot._tenure._producer._producer._txn_manager._txn_partitions.add(target)
 
 
 async def test_an_id_without_a_past_has_no_last_transaction(slot: Slot) -> None:

@@ -24,7 +24,9 @@ pending oldest_pending_age_seconds approval_age_seconds answers_total runs_close
 resume_unconfirmed resume_unconfirmed_oldest_age_seconds expired_total dead_letters_total
 lenient_total unattributable_total consumed_total produced_total rerouted_total parked
 transaction_seconds transactions_total restore_seconds restored_records_total slots rebuilds_total
-lag input_blocked_seconds leftovers_total timers timers_held clock_skew_seconds build_info
+lag input_blocked_seconds output_blocked_seconds gave_up_total leftovers_total
+timers timers_held clock_skew_seconds
+build_info
 """
 
 
