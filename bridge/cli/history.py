@@ -22,6 +22,7 @@ from bridge.core.model import (
     Tick,
 )
 from bridge.core.record import Record
+from bridge.protocols.framing import Pointer, bare
 from bridge.protocols.interface import AgentProtocol, Reading
 
 Members = Mapping[str, Any]
@@ -57,19 +58,29 @@ class History:
         self._asked: set[ThreadKey] = set()
 
     def event(
-        self, record: Record, source: str, protocol: AgentProtocol, limits: Limits
+        self,
+        record: Record,
+        source: str,
+        protocol: AgentProtocol,
+        limits: Limits,
+        pointer: Pointer = (),
     ) -> Happened | None:
         """A record of a run-finished topic, if it is about the thread."""
         if self._source not in (None, source):
             return None
-        reading = protocol.read(record, source, limits)
-        if self._thread_id not in _threads(reading) and not self._named_by(record):
+        unframed = bare(record, pointer)
+        inner = unframed.record
+        if unframed.refusal is not None:
+            reading = Reading(refusal=unframed.refusal)
+        else:
+            reading = Reading() if inner.value is None else protocol.read(inner, source, limits)
+        if self._thread_id not in _threads(reading) and not self._named_by(inner):
             return None
-        return Happened("input", record, self._told(reading, members(record)))
+        return Happened("input", record, self._told(reading, members(inner)))
 
     def own(self, record: Record, role: str) -> Happened | None:
         """A record of one of the bridge's topics, if it is about the thread."""
-        found = members(record)
+        found = members(bare(record).record)
         if role == "dead-letters":
             mine = self._dead_letter_is_mine(record, found)
             return Happened(role, record, _dead_letter(record)) if mine else None

@@ -85,7 +85,7 @@ async def _events(
         return [
             happened
             async for each in reader.to_end()
-            if (happened := history.event(each, source.name, protocol, limits))
+            if (happened := history.event(each, source.name, protocol, limits, source.pointer()))
         ]
 
 

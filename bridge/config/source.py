@@ -12,6 +12,7 @@ from pydantic import AwareDatetime, Field, field_validator, model_validator
 from bridge import protocols
 from bridge.config.values import DAY, MINUTE, Duration, Model, Name, TopicName
 from bridge.core.model import Millis, RunPolicy, SourcePolicy
+from bridge.protocols.framing import Pointer, read_pointer
 from bridge.protocols.interface import AgentProtocol
 
 DEFAULT_CLOSED_RETENTION = 7 * DAY
@@ -44,6 +45,8 @@ class Source(Policy):
     start_from: Literal["earliest", "latest"] | AwareDatetime = "earliest"
     continuity: Annotated[bool, Field(strict=True)] = False
     """AG-UI: keep the context of each run for its resume, for agents that keep none themselves."""
+    event_pointer: str | None = None
+    """Where an event stands in its record, as a JSON Pointer, if others have wrapped it."""
     options: dict[str, Any] = Field(default={})
     """The protocol's own settings; which there are, the protocol says."""
 
@@ -62,6 +65,10 @@ class Source(Policy):
     def agent_protocol(self) -> AgentProtocol:
         """The protocol as this source speaks it. Raises ValueError for settings it cannot use."""
         return protocols.configured(self.protocol, self.options, self.continuity)
+
+    def pointer(self) -> Pointer:
+        """The tokens of `event_pointer`. Raises ValueError."""
+        return () if self.event_pointer is None else read_pointer(self.event_pointer)
 
     def policy(self) -> SourcePolicy:
         """The rules as `decide` takes them."""
@@ -107,6 +114,7 @@ class Source(Policy):
     @model_validator(mode="after")
     def _known_options(self) -> Self:
         self.agent_protocol()
+        self.pointer()
         return self
 
     @model_validator(mode="after")

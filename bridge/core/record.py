@@ -30,7 +30,8 @@ class Hop(Struct, frozen=True, gc=False):
 class Record(Struct, frozen=True, gc=False):
     """Value, key and headers as they came; the origin is where the producer wrote the record.
 
-    `hop` is there for a record that came by reroute.
+    `hop` is there for a record that came by reroute, `whole` where value, key and headers were
+    taken out of something that others had wrapped around them: it is the record as it came.
     """
 
     value: bytes | None
@@ -38,3 +39,9 @@ class Record(Struct, frozen=True, gc=False):
     headers: Sequence[Header]
     origin: Origin
     hop: Hop | None = None
+    whole: Record | None = None
+
+    @property
+    def as_it_came(self) -> Record:
+        """With all that stood around it."""
+        return self.whole or self

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from bridge.core.context import body_of
 from bridge.core.decide import decide
@@ -43,6 +44,7 @@ from bridge.errors import BridgeError
 from bridge.kafka.desk import Desk, Source
 from bridge.kafka.draft import Draft
 from bridge.kafka.topics import BROKER_MESSAGE_BYTES
+from bridge.protocols.framing import Bare, bare
 from bridge.records.answers import BadAnswer, read_answer
 from bridge.records.approval import approval_record, forget_records
 from bridge.records.command import command_record
@@ -84,19 +86,24 @@ class Cycle:
             # A defect of ours on one record must not stop its partition: it would come for ever.
             log.exception("record could not be processed", extra={"origin": str(record.origin)})
             del self.outgoing[before:]
-            self._set_aside(record, error)
+            self._set_aside(
+                record, Refusal("unsupported", f"internal error: {type(error).__name__}")
+            )
 
     def _take(self, record: Record) -> None:
-        match self._desk.kind(record):
-            case "event":
-                self._take_event(record, self._desk.source(record))
-            case "answer":
-                self._take_answer(record)
-            case "operation":
-                self._take_operation(record)
+        kind = self._desk.kind(record)
+        pointer = self._desk.source(record).event_pointer if kind == "event" else ()
+        unframed = bare(record, pointer, self._desk.limits.record_bytes)
+        if unframed.refusal is not None:
+            self._set_aside(record, unframed.refusal)
+        elif unframed.record.value is None:  # Kafka's delete, and what wraps nothing
+            self.counts["lenient", "null_value"] += 1
+        elif kind == "event":
+            self._take_event(unframed.record, self._desk.source(record), unframed.counts)
+        else:
+            self._take_request(unframed, kind)
 
-    def _set_aside(self, record: Record, error: Exception) -> None:
-        refusal = Refusal("unsupported", f"internal error: {type(error).__name__}")
+    def _set_aside(self, record: Record, refusal: Refusal) -> None:
         if self._desk.kind(record) == "event":
             self._emit((DeadLetter(refusal),), record, self._desk.source(record).name)
         else:
@@ -108,7 +115,7 @@ class Cycle:
         source = thread.runs[0].thread.source if thread.runs else ""
         self._emit(self._decide(key, thread, Tick(until), source), _NO_RECORD, source)
 
-    def _take_event(self, record: Record, source: Source) -> None:
+    def _take_event(self, record: Record, source: Source, framing: tuple[Counted, ...]) -> None:
         reading = source.protocol.read(record, source.name, self._desk.limits)
         inputs = reading.inputs
         if reading.refusal is not None and not self._may_hop(record):
@@ -118,7 +125,7 @@ class Cycle:
             return  # counted, or set aside, where it is applied
         if reading.refusal is not None:
             self._emit((DeadLetter(reading.refusal),), record, source.name)
-        for counted in reading.counts:
+        for counted in (*framing, *reading.counts):
             self._count(counted)
 
     def _is_worth_a_hop(self, event: Input) -> bool:
@@ -130,21 +137,21 @@ class Cycle:
         """Whether `reroute` takes a record as it came, whatever the limit of its own topic is."""
         return record_size(record) <= max(self._desk.limits.record_bytes, BROKER_MESSAGE_BYTES)
 
-    def _take_answer(self, record: Record) -> None:
-        answer = read_answer(record, self._desk.limits, self._count)
-        if isinstance(answer, BadAnswer):
-            self._refuse(record, answer)
+    def _take_request(self, unframed: Bare, kind: Literal["answer", "operation"]) -> None:
+        record, limits = unframed.record, self._desk.limits
+        for counted in unframed.counts:
+            self._count(counted)
+        request = (
+            read_answer(record, limits, self._count)
+            if kind == "answer"
+            else read_operation(record, limits)
+        )
+        if isinstance(request, BadAnswer):
+            self._refuse(record, request)
+        elif isinstance(request, Probe):
+            self._take_probe(record, request)
         else:
-            self._route(record, (answer,), "")
-
-    def _take_operation(self, record: Record) -> None:
-        operation = read_operation(record, self._desk.limits)
-        if isinstance(operation, BadAnswer):
-            self._refuse(record, operation)
-        elif isinstance(operation, Probe):
-            self._take_probe(record, operation)
-        else:
-            self._route(record, (operation,), "")
+            self._route(record, (request,), "")
 
     def _take_probe(self, record: Record, probe: Probe) -> None:
         """Say that this slot reads and writes; a probe of another slot takes the way there."""

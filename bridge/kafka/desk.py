@@ -11,6 +11,7 @@ from bridge.core.rules import Rules
 from bridge.core.schema import SchemaCache
 from bridge.errors import InputUnknown
 from bridge.protocols import build_native
+from bridge.protocols.framing import Pointer
 from bridge.protocols.interface import AgentProtocol
 from bridge.records.reroute import unknown_source
 
@@ -22,6 +23,7 @@ class Source:
     name: str
     protocol: AgentProtocol
     policy: SourcePolicy
+    event_pointer: Pointer = ()  # where its events stand in their records
 
 
 class Desk:

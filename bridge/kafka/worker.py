@@ -299,7 +299,7 @@ def slot_times(times: Times) -> SlotTimes:
 
 
 def _source(source: settings.Source) -> Source:
-    return Source(source.name, source.agent_protocol(), source.policy())
+    return Source(source.name, source.agent_protocol(), source.policy(), source.pointer())
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:

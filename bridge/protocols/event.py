@@ -60,10 +60,7 @@ class RawEvent:
         return Reading(inputs, counts=self.counts())
 
     def refused(self, error: JsonError | Unreadable) -> Reading:
-        if isinstance(error, Unreadable):
-            return Reading(refusal=error.refusal, counts=self.counts())
-        refusal = Refusal(cast(Reason, error.code), str(error))
-        return Reading(refusal=refusal, counts=self.counts())
+        return Reading(refusal=refusal_of(error), counts=self.counts())
 
     def unattributable(self) -> Reading:
         """It says something of a thread, and nothing says which."""
@@ -74,6 +71,13 @@ class RawEvent:
         if not self.seen:
             return ()
         return tuple(Counted("lenient", kind) for kind in sorted(self.seen))
+
+
+def refusal_of(error: JsonError | Unreadable) -> Refusal:
+    """The refusal that an error of reading stands for."""
+    if isinstance(error, Unreadable):
+        return error.refusal
+    return Refusal(cast(Reason, error.code), str(error))
 
 
 def unfit(value: bytes, limits: Limits) -> Refusal | None:

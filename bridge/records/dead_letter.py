@@ -25,6 +25,7 @@ def dead_letter(record: Record, refusal: Refusal, source: str, limits: Limits) -
     and `bridge-size` (bytes) of the whole value; `bridge-headers-dropped` counts the headers of
     the sender that had to go.
     """
+    record = record.as_it_came
     ours = (*origin_headers(record), *_why(refusal, source))
     room = limits.record_bytes - _PER_RECORD - _size(ours)
     if record_size(record) <= room:
@@ -34,6 +35,7 @@ def dead_letter(record: Record, refusal: Refusal, source: str, limits: Limits) -
 
 def record_size(record: Record) -> int:
     """Bytes of value, key and headers as they came, uncompressed; framing of headers is counted."""
+    record = record.as_it_came
     return _size(record.headers) + len(record.key or b"") + len(record.value or b"")
 
 

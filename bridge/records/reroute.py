@@ -39,6 +39,7 @@ def reroute_record(
     The headers say where it stood, what it is and, of an event, of which source. Keyed by the
     thread where it is known; else by the record's own key.
     """
+    record = record.as_it_came
     ours = (*origin_headers(record), (HOP, kind.encode()))
     return Outgoing(
         topic="reroute",

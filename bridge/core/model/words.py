@@ -67,6 +67,8 @@ Reason = Literal[
     "command_too_large",
     "no_refusal_configured",
     "unsupported",
+    "framing",
+    "hidden_question",
 ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Raw
@@ -18,7 +18,7 @@ from bridge.core.json_text import JsonError
 from bridge.core.model import Limits, ThreadKey
 from bridge.protocols.a2a.options import Options, identity
 from bridge.protocols.event import RawEvent, loosely
-from bridge.protocols.fields import Unreadable
+from bridge.protocols.fields import Unreadable, spelling
 from bridge.protocols.interface import Record
 from bridge.protocols.slices import given
 
@@ -162,6 +162,28 @@ _MAY_ASK = re.compile(rb"(?i)(?:input|auth)[\W_]*required|user_consent")
 def may_ask(value: bytes) -> bool:
     """Whether an event that seems to ask nothing spells an interrupted state somewhere."""
     return _MAY_ASK.search(value) is not None
+
+
+# A state as a number is no word.
+HINT: Final = re.compile(_MAY_ASK.pattern + rb'|"state\\*"\s*:\s*[\\"]*\d')
+
+
+def asks(value: dict[str, Any], around: int = 3) -> bool:
+    """Whether this is, in any spelling, an object whose status asks somebody, or one that stands
+    around such an object in at most so many envelopes.
+    """
+    status = value.get("status")
+    state = status.get("state") if isinstance(status, dict) else None
+    if isinstance(state, str) and spelling(state).removeprefix("taskstate") in _ASKING:
+        return True
+    if type(state) is int and STATES.get(state) in INTERRUPTED:
+        return True
+    inner = [one for name, one in value.items() if around and spelling(name) in _AROUND]
+    return any(isinstance(one, dict) and asks(one, around - 1) for one in inner)
+
+
+_ASKING: Final = frozenset({"inputrequired", "authrequired", "userconsentrequired", "6", "8"})
+_AROUND: Final = frozenset({"result", "task", "statusupdate"})
 
 
 def _peek_odd_text(event: Event) -> Frame:

@@ -14,12 +14,14 @@ from bridge.core.model import Carry, Input, Interrupted, Kind, Limits, MovedOn, 
 from bridge.protocols.a2a import items as found
 from bridge.protocols.a2a.carry import keep
 from bridge.protocols.a2a.event import (
+    HINT,
     INTERRUPTED,
     STATES,
     Event,
     Frame,
     State,
     Told,
+    asks,
     may_ask,
     peek,
     told,
@@ -30,6 +32,7 @@ from bridge.protocols.a2a.interrupted import interrupted
 from bridge.protocols.a2a.options import Options
 from bridge.protocols.event import unfit
 from bridge.protocols.fields import Unreadable
+from bridge.protocols.hidden import refuse_hidden
 from bridge.protocols.interface import Reading, Record
 from bridge.protocols.slices import given
 
@@ -80,6 +83,7 @@ def _read(frame: Frame, event: Event) -> Reading:
 def _read_past(event: Event, kind: str) -> Reading:
     """What is none of ours, unless it spells a question in another way."""
     event.strictly()
+    refuse_hidden(event, HINT, asks)
     if kind == "unknown_event" and may_ask(event.value):
         raise Unreadable("malformed", "", "has none of the members that A2A events have")
     event.seen.add(kind)

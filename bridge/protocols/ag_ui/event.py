@@ -6,6 +6,7 @@ Most events of a topic are none of ours; they are looked at by their `type` and 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final
 
 import msgspec
@@ -16,7 +17,8 @@ from bridge.core.record import Record
 from bridge.protocols.ag_ui.agent import agent_of
 from bridge.protocols.ag_ui.options import Options
 from bridge.protocols.event import RawEvent, loosely
-from bridge.protocols.fields import Fields, Unreadable
+from bridge.protocols.fields import Fields, Unreadable, spelling
+from bridge.protocols.hidden import refuse_hidden
 
 NAME: Final = "ag-ui"
 
@@ -39,6 +41,22 @@ _FAMILIES = {
 OTHER_TYPES: Final = frozenset(
     {f"{family}_{step}" for family, steps in _FAMILIES.items() for step in steps} | {"RAW"}
 )
+
+
+HINT: Final = re.compile(rb"(?i)interrupt")
+
+
+def asks(value: dict[str, Any]) -> bool:
+    """Whether this is, in any spelling, an event that asks somebody."""
+    kind, outcome = value.get("type"), value.get("outcome")
+    if not isinstance(kind, str):
+        return False
+    if spelling(kind) == "runfinished" and isinstance(outcome, dict):
+        told = outcome.get("type")
+        return bool(outcome.get("interrupts")) or (
+            isinstance(told, str) and spelling(told) == "interrupt"
+        )
+    return kind == "CUSTOM" and value.get("name") == "on_interrupt"
 
 
 class Event(RawEvent):
@@ -131,8 +149,9 @@ def _peek_odd_text(event: Event) -> Peek:
     if broken is not None:
         raise broken
     if isinstance(members, dict):
-        detail = "an envelope: only a source with continuity reads it"
+        detail = 'an envelope: read by continuity = true or event_pointer = "/event"'
         if not isinstance(members.get("event"), dict):
+            refuse_hidden(event, HINT, asks)
             detail = "must be a string"
         raise Unreadable("malformed", "/type", detail)
     raise Unreadable("malformed", "", "must be an object")

@@ -5,18 +5,21 @@ A topic holds outputs, snapshots and stream chunks; most say nothing that a ques
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from bridge.core.instants import is_usable, parse_instant
 from bridge.core.json_text import JsonError
 from bridge.core.model import Limits, Millis
 from bridge.protocols.event import RawEvent, loosely
-from bridge.protocols.fields import Fields, Unreadable
+from bridge.protocols.fields import Fields, Unreadable, spelling
 from bridge.protocols.genkit.options import Options
+from bridge.protocols.hidden import refuse_hidden
 from bridge.protocols.interface import Record
+from bridge.protocols.slices import given
 
 NAME: Final = "genkit"
 
@@ -49,6 +52,15 @@ class Turn(Struct, gc=False):
     state: _State | None = None
 
 
+class Chunk(Struct, gc=False):
+    """A piece of a turn as it is streamed: it tells nothing that the turn's end does not."""
+
+    modelChunk: Raw = Raw()
+    customPatch: Raw = Raw()
+    artifact: Raw = Raw()
+    turnEnd: Raw = Raw()
+
+
 class Wrapper(Turn, gc=False):
     """A turn itself, or what stands around one."""
 
@@ -60,9 +72,12 @@ class Wrapper(Turn, gc=False):
     output: Turn | None = None
     snapshot: Turn | None = None
     result: Turn | None = None
+    message: Raw = Raw()  # an output's own, or what stands around a piece
+    error: Raw = Raw()
 
 
 _WRAPPER = msgspec.json.Decoder(Wrapper)
+_CHUNK = msgspec.json.Decoder(Chunk)
 _PLACES: Final = ("output", "snapshot", "result")
 
 
@@ -101,9 +116,30 @@ def find_turn(event: Event) -> Found | None:
         turn = getattr(wrapper, place)
         if turn is not None:
             return Found(turn, wrapper, place)
+    refuse_hidden(event, _HINT, _asks)
     if wrapper.protocol is not None:
         raise Unreadable("malformed", "", "a wrapper holds an output or a snapshot")
+    if not _is_streamed(wrapper, event.value):
+        event.seen.add("unknown_shape")
     return None
+
+
+_HINT: Final = re.compile(rb"(?i)interrupt")
+
+
+def _asks(value: dict[str, Any]) -> bool:
+    """Whether this is, in any spelling, a turn that paused, with its parts."""
+    reasons = (value.get("finishReason"), value.get("finish_reason"))
+    told = isinstance(value.get("message") or value.get("state"), dict)
+    return told and any(isinstance(r, str) and spelling(r).startswith("interrupt") for r in reasons)
+
+
+def _is_streamed(wrapper: Wrapper, value: bytes) -> bool:
+    """Whether the record is a piece or an error of a stream, bare or as its `message`."""
+    message = bytes(wrapper.message)
+    piece = _CHUNK.decode(message if message.startswith(b"{") else value)
+    told = (piece.modelChunk, piece.customPatch, piece.artifact, piece.turnEnd, wrapper.error)
+    return any(given(member) is not None for member in told)
 
 
 # --- What the fast decoder refuses ----------------------------------------------------------------
@@ -129,6 +165,7 @@ def _check_odd_text(event: Event) -> None:
             _check_types(Fields(inner, f"/{place}", event.seen), Turn)
         elif inner is not None and "protocol" in value:
             raise Unreadable("malformed", f"/{place}", "must be an object")
+    refuse_hidden(event, _HINT, _asks)
     event.seen.add("unknown_shape")
 
 

@@ -1,0 +1,254 @@
+"""What others wrap around a record before it reaches its topic, taken off before anything is read.
+
+Only what is known for certain: CloudEvents in structured mode, Connect's schema beside a payload,
+a JSON text around JSON, Confluent's prefix before JSON, a byte order mark, one frame of a stream.
+Anything else is named by a pointer. Native JSON inside comes out as the slice it stands in.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from bridge.core import json_text
+from bridge.core.json_text import JsonError
+from bridge.core.model import Counted, JsonText, Refusal
+from bridge.core.record import Header, Record
+from bridge.protocols.event import refusal_of
+from bridge.protocols.fields import Unreadable
+
+Pointer = tuple[str, ...]
+"""The tokens of a JSON Pointer."""
+
+_LAYERS: Final = 8  # a bus, an outbox and a serializer make three
+_MAGIC: Final = b"\0"
+_PREFIX: Final = 5  # the magic byte and four bytes of a schema's id
+_MARK: Final = b"\xef\xbb\xbf"
+_STREAM = re.compile(rb"(?:data|event|id|retry)?:")
+_FRAME_END = re.compile(r"\r\n\r\n|\n\n|\r\r")
+_CLOUD_EVENT: Final = frozenset({"specversion", "id", "source", "type"})
+_CONNECT: Final = frozenset({"schema", "payload"})
+_members = msgspec.json.Decoder(dict[str, Raw]).decode
+_items = msgspec.json.Decoder(list[Raw]).decode
+_text = msgspec.json.Decoder(str).decode
+
+
+class Bare(Struct, frozen=True, gc=False):
+    """A record without its frames, what was taken off, or why that could not be done.
+
+    A value of None is nothing at all: a delete, or a frame around null.
+    """
+
+    record: Record
+    counts: tuple[Counted, ...] = ()
+    refusal: Refusal | None = None
+
+
+def bare(record: Record, pointer: Pointer = (), most: int = 1_000_000) -> Bare:
+    """The record as it was before others wrapped it; the same object where nobody did.
+
+    `pointer` says where a source's events stand in what remains then; an event that has nothing
+    there is read as it is. A value above `most` bytes is not looked at.
+    """
+    value, key = record.value, record.key
+    plain_key = key is None or key[:1] not in _FRAMED_KEY
+    if value is None or len(value) > most or (plain_key and not pointer and _is_plain(value)):
+        return Bare(record)
+    layers = _Layers(value)
+    try:
+        layers.take_off()
+        if pointer:
+            layers.go_to(pointer)
+            layers.take_off()
+    except (JsonError, Unreadable) as error:
+        return Bare(record, layers.counts(), refusal_of(error))
+    if not plain_key:
+        key = bare_key(key or b"")
+    if layers.value == value and key == record.key:
+        return Bare(record)
+    headers = (*record.headers, *layers.headers)
+    inner = None if layers.value == b"null" else layers.value
+    taken = replace(record, value=inner, key=key, headers=headers, whole=record)
+    return Bare(taken, layers.counts())
+
+
+def read_pointer(text: str) -> Pointer:
+    """The tokens of a JSON Pointer (RFC 6901) to a member. Raises ValueError."""
+    if not re.fullmatch(r"(?:/(?:[^~/]|~[01])*)+", text):
+        raise ValueError("must be a JSON Pointer such as /payload/event")
+    return tuple(token.replace("~1", "/").replace("~0", "~") for token in text[1:].split("/"))
+
+
+_FRAMED_KEY: Final = frozenset({b'"', b"{", _MAGIC, _MARK[:1]})
+
+
+def bare_key(key: bytes) -> bytes:
+    """A key as its sender meant it: `"thr-41"` and Connect's `{schema, payload}` are thr-41."""
+    if key.startswith(_MAGIC) and len(key) > _PREFIX:
+        key = key[_PREFIX:]
+    key = key.removeprefix(_MARK)
+    try:
+        if key.startswith(b"{"):
+            members = _members(key)
+            key = bytes(members["payload"]) if members.keys() == _CONNECT else key
+        return _text(key).encode() if key.startswith(b'"') else key
+    except (msgspec.DecodeError, RecursionError):
+        return key
+
+
+def _is_plain(value: bytes) -> bool:
+    """Whether the value is an object in which no frame is spelled; nearly every one is."""
+    if value[:1] != b"{" or b'"specversion"' in value:
+        return False
+    return b'"payload"' not in value or b'"schema"' not in value
+
+
+class _Layers:
+    """A value that loses one frame after the other."""
+
+    def __init__(self, value: bytes) -> None:
+        self.value = value
+        self.headers: list[Header] = []
+        self._kinds: list[str] = []
+
+    def counts(self) -> tuple[Counted, ...]:
+        return tuple(Counted("lenient", f"framing_{kind}") for kind in dict.fromkeys(self._kinds))
+
+    def take_off(self) -> None:
+        """Every frame that is known for certain. Raises JsonError and Unreadable."""
+        for _ in range(_LAYERS):
+            layer = self._layer()
+            if layer is None:
+                return
+            kind, self.value = layer
+            self._kinds.append(kind)
+
+    def go_to(self, pointer: Pointer) -> None:
+        """What stands at the pointer, JSON texts on the way included; nothing there, no change."""
+        value = self.value
+        for token in pointer:
+            found = _member(value, token)
+            if found is None:
+                return
+            value = found
+        self.value = value
+        self._kinds.append("pointer")
+
+    def _layer(self) -> tuple[str, bytes] | None:
+        value = self.value
+        if value.startswith(_MARK):
+            return "bom", value[len(_MARK) :]
+        if value.startswith(_MAGIC):
+            return "confluent", _behind_prefix(value)
+        first = value.lstrip()[:1]
+        if first == b'"':
+            inner = _inner_text(value)
+            return None if inner is None else ("json_text", inner)
+        if first == b"[" and b'"specversion"' in value:
+            _refuse_batch(value)
+        if first == b"{":
+            return self._envelope()
+        return ("sse", _frame(value)) if _STREAM.match(value) else None
+
+    def _envelope(self) -> tuple[str, bytes] | None:
+        try:
+            members = _members(self.value)
+        except (msgspec.DecodeError, RecursionError):
+            return None
+        if members.keys() == _CONNECT:
+            self._check_once("payload")
+            return "connect", bytes(members["payload"])
+        if not members.keys() >= _CLOUD_EVENT:
+            return None
+        for name, member in (("traceparent", "traceparent"), ("traceparent", "traceid")):
+            self._trace(name, members.get(member))
+        self._trace("tracestate", members.get("tracestate"))
+        if "data" in members:
+            self._check_once("data")
+            return "cloudevent", bytes(members["data"])
+        if "data_base64" in members:
+            self._check_once("data_base64")
+            return "cloudevent", _from_base64(members["data_base64"])
+        return None
+
+    def _trace(self, name: str, value: Raw | None) -> None:
+        if value is not None and bytes(value).startswith(b'"'):
+            self.headers.append((name, _text(value).encode()))
+
+    def _check_once(self, name: str) -> None:
+        """A member that stands there twice says two things: strict reading refuses it."""
+        if self.value.count(f'"{name}"'.encode()) > 1:
+            json_text.read(self.value)
+
+
+def _member(value: JsonText, token: str) -> JsonText | None:
+    try:
+        if value.lstrip().startswith(b'"'):
+            value = _text(value).encode()
+        if value.lstrip().startswith(b"["):
+            return bytes(_items(value)[int(token)]) if token.isdecimal() else None
+        return bytes(_members(value)[token])
+    except (LookupError, ValueError, RecursionError):  # msgspec's errors are ValueErrors
+        return None
+
+
+def _behind_prefix(value: bytes) -> bytes:
+    body = value[_PREFIX:]
+    try:
+        msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        detail = "Confluent's framing around Avro or Protobuf: only JSON is read here"
+        raise Unreadable("framing", "", detail) from None
+    return body
+
+
+def _inner_text(value: bytes) -> bytes | None:
+    """The JSON that a JSON text holds; None for a text of anything else."""
+    try:
+        inner = _text(value)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return inner.encode() if inner.lstrip()[:1] in {"{", "[", '"'} else None
+
+
+def _refuse_batch(value: bytes) -> None:
+    try:
+        items = _items(value)
+        batch = bool(items) and all(_members(item).keys() >= _CLOUD_EVENT for item in items)
+    except (msgspec.DecodeError, RecursionError):
+        return
+    if batch:
+        raise Unreadable("framing", "", "a batch of CloudEvents: write one record for each event")
+
+
+def _from_base64(text: Raw) -> bytes:
+    try:
+        return base64.b64decode(_text(text), validate=True)
+    except (msgspec.DecodeError, binascii.Error):
+        raise Unreadable("framing", "/data_base64", "must be base64") from None
+
+
+def _frame(value: bytes) -> bytes:
+    """The data of the one frame of a server-sent event."""
+    try:
+        frames = [_data(frame) for frame in _FRAME_END.split(value.decode())]
+    except UnicodeDecodeError:
+        raise Unreadable("framing", "", "SSE that is not UTF-8") from None
+    told = [data for data in frames if data is not None]
+    if len(told) != 1:
+        detail = f"{len(told)} SSE frames with data: write the data of each frame as one record"
+        raise Unreadable("framing", "", detail)
+    return told[0].encode()
+
+
+def _data(frame: str) -> str | None:
+    lines: Sequence[str] = frame.splitlines()
+    data = [line[5:].removeprefix(" ") for line in lines if line.startswith("data:")]
+    return "\n".join(data) if data else None

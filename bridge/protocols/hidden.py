@@ -1,0 +1,57 @@
+"""What is read past as unknown must hold no question: the search for one, and how it is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from bridge.protocols.event import RawEvent, loosely
+from bridge.protocols.fields import Unreadable
+from bridge.protocols.interface import Reading
+
+Asks = Callable[[dict[str, Any]], bool]
+"""Whether an object is, in any spelling, an event of the protocol that asks somebody."""
+
+_MOST_NODES: Final = 20_000  # some 10 ms; a record holds a million bytes at most
+
+
+def passed_over(event: RawEvent, kind: str, hint: re.Pattern[bytes], asks: Asks) -> Reading:
+    """The reading of a record that is none of ours: counted, unless a question stands inside.
+
+    `hint` is what no question can be written without: nothing is parsed where it does not match.
+    Raises Unreadable with `hidden_question`.
+    """
+    refuse_hidden(event, hint, asks)
+    event.seen.add(kind)
+    return event.reading()
+
+
+def refuse_hidden(event: RawEvent, hint: re.Pattern[bytes], asks: Asks) -> None:
+    """Raises Unreadable with `hidden_question` where a question stands somewhere inside."""
+    if not hint.search(event.value):
+        return
+    for pointer, inside in _objects(loosely(event.value)):
+        if pointer and asks(inside):
+            detail = f'a question stands at {pointer}: event_pointer = "{pointer}" reads it'
+            raise Unreadable("hidden_question", "", detail)
+
+
+def _objects(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(JSON Pointer, object) of every object inside, those of JSON texts one level deep too."""
+    waiting = [("", value, False)]
+    for _ in range(_MOST_NODES):
+        if not waiting:
+            return
+        pointer, node, in_text = waiting.pop()
+        if isinstance(node, str) and not in_text and node.lstrip()[:1] in {"{", "["}:
+            node, in_text = loosely(node.encode("utf-8", "replace")), True
+        if isinstance(node, dict):
+            yield pointer, node
+            waiting += [(f"{pointer}/{_token(name)}", one, in_text) for name, one in node.items()]
+        elif isinstance(node, list):
+            waiting += [(f"{pointer}/{index}", one, in_text) for index, one in enumerate(node)]
+
+
+def _token(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
