@@ -83,7 +83,9 @@ def _probed(log: Log) -> None:
 def _refused(log: Log) -> None:
     unknown = {"type": "RUN_FINISHED", "threadId": "t", "runId": "r", "outcome": {"type": "paused"}}
     log.dead(log.append("input", 0, b"t", b"{not json"), "not_json")
-    log.dead(log.append("input", 1, None, None), "empty")
+    log.dead(log.append("input", 1, None, b""), "empty")
+    log.append("input", 1, b"thread-refund", None)  # a delete
+    log.append("answers", 1, b"thread-refund", None)
     log.dead(log.append("input", 0, b"t", packed(unknown)), "unknown_outcome")
     log.append("input", 0, b"t", packed({"type": "TEXT_MESSAGE_CONTENT", "delta": "hello"}))
 

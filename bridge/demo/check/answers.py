@@ -21,7 +21,6 @@ _ANSWER = _NAMES | {
 }
 _OPERATION = (_NAMES - {"interrupt_id"}) | {"op", "slot", "reason", "by"}
 _TEXTS = _NAMES | {"answer_id", "answered_by", "comment", "reason", "by"}
-_LEFT_OPEN = frozenset({"answered_at"})  # which instants can be read is not said
 _ACTIONS = (None, "restart", "respond")
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _STATUSES = {"resolved": "resolved", "cancelled": "cancelled", "abandoned": "cancelled"}
@@ -82,11 +81,13 @@ def read_given(
         return Given(record, False, {})
     if record.role == "operations" and body.get("op") == "probe":
         return Given(record, _is_sound_probe(body, slots), body)
+    # Serializers write empty texts for what is absent.
+    body = {k: v for k, v in body.items() if v != "" or k not in {*_TEXTS, "action"}}
     named, computed = body.get("approval_id"), _computed(body)
     approval_id = named if _is_text(named) else computed
     if _malformed(record, body, computed):
         return Given(record, False, body, approval_id)
-    left_open = _LEFT_OPEN & set(body) or not isinstance(body.get("metadata") or {}, dict)
+    left_open = not isinstance(body.get("metadata") or {}, dict)
     return Given(record, None if left_open or approval_id is None else True, body, approval_id)
 
 

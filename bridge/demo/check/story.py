@@ -73,11 +73,15 @@ class Story:
         by_role: dict[Role, list[LogRecord]] = defaultdict(list)
         for record in sorted(records, key=lambda record: record.place):
             by_role[record.role].append(record)
-        meant = [event for record in by_role["input"] for event in self._events(record)]
+        # A null is Kafka's delete: it asks nothing, answers nothing, and is owed nothing.
+        events = [record for record in by_role["input"] if record.value is not None]
+        meant = [event for record in events for event in self._events(record)]
         self.events = [Event(*event) for event in asked_at_the_end(meant)]
+        given = by_role["answers"] + by_role["operations"]
         self.given = {
             record.place: read_given(record, setup.json_depth, setup.record_bytes, setup.slots)
-            for record in by_role["answers"] + by_role["operations"]
+            for record in given
+            if record.value is not None
         }
         self.commands = list(self._outputs(by_role["resume-commands"]))
         self.verdicts = list(self._outputs(by_role["answer-verdicts"]))
