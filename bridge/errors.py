@@ -56,10 +56,23 @@ class Unreachable(ClusterError):
     code = "unreachable"
 
 
+class LoginFailed(ClusterError):
+    """Brokers and client do not accept each other's certificate or login; says which setting."""
+
+    code = "login_failed"
+
+
 class NotAuthorized(ClusterError):
-    """The cluster refused the principal; names the resource and the operation it needs."""
+    """The cluster refused the principal; names the resource and the operation it needs.
+
+    `named`: the brokers were asked what is missing, and the message says how to grant it.
+    """
 
     code = "not_authorized"
+
+    def __init__(self, message: str, *, named: bool = False) -> None:
+        super().__init__(message)
+        self.named = named
 
 
 class GroupTaken(ClusterError):

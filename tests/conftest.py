@@ -18,7 +18,7 @@ from bridge.demo.broker import DevBroker
 from tests.topics import MakeTopics, create_topics
 
 BROKER = pytest.StashKey[DevBroker]()
-BROKER_FIXTURES = {"broker", "bootstrap", "make_topics"}
+BROKER_FIXTURES = {"broker", "bootstrap", "make_topics", "secured_broker"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest itself selects by marker

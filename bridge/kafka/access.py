@@ -22,7 +22,7 @@ from aiokafka.errors import (
     TransactionalIdAuthorizationFailed,
 )
 
-from bridge.errors import BridgeError, NotAuthorized
+from bridge.errors import BridgeError, NotAuthorized, TopicsWrong
 from bridge.kafka.access_requests import AllowedOnGroup, AllowedOnTopics
 from bridge.kafka.clients import ClientSettings, kill, make_client, start_client
 from bridge.kafka.rights import Access, Operation, Right
@@ -36,6 +36,7 @@ _REFUSALS: Final = (
     InvalidTxnState,  # what the client makes of a topic that it could not add to a transaction
     NotAuthorized,
     TopicAuthorizationFailedError,
+    TopicsWrong,  # a topic that may not be seen is not in the list of topics
     TransactionalIdAuthorizationFailed,
 )
 _BITS: Final[dict[Operation, int]] = {
@@ -49,7 +50,9 @@ assert _BITS.keys() == set(get_args(Operation))
 
 
 def may_be_refused(error: BaseException | None) -> bool:
-    """Whether a missing right can be what an error comes from."""
+    """Whether a missing right can be what an error comes from, and is not named yet."""
+    if isinstance(error, NotAuthorized) and error.named:
+        return False
     while error is not None:
         if isinstance(error, _REFUSALS):
             return True
@@ -57,9 +60,9 @@ def may_be_refused(error: BaseException | None) -> bool:
     return False
 
 
-async def explained(client: ClientSettings, access: Access, error: Exception) -> Exception:
+async def explained(client: ClientSettings, access: Access | None, error: Exception) -> Exception:
     """The error, or what is behind it where that is a missing right: NotAuthorized."""
-    if not may_be_refused(error):
+    if access is None or not may_be_refused(error):
         return error
     try:
         lacking = await missing(client, access.needed)

@@ -93,7 +93,6 @@ class _GroupsResponse(Response):  # type: ignore[misc]  # aiokafka ships no type
                     "members",
                     Array(
                         ("member_id", String("utf-8")),
-                        ("group_instance_id", String("utf-8")),
                         ("client_id", String("utf-8")),
                         ("client_host", String("utf-8")),
                         ("member_metadata", Bytes),

@@ -27,6 +27,7 @@ from bridge.kafka.aiokafka_internals import (
     kill_producer,
     prepare,
 )
+from bridge.kafka.doorstep import turned_away
 
 ClientSettings = Mapping[str, Any]
 
@@ -227,7 +228,7 @@ def _start_error(error: Exception, reasons: Iterable[str], within: float) -> Bri
     # R16: the reason is nowhere in the exception
     reason = "; ".join(reasons) or "the client logged no reason"
     if isinstance(error, KafkaConnectionError):
-        return Unreachable(f"{error}. Check address and security settings: {reason}")
+        return turned_away(reasons)
     if isinstance(error, TimeoutError):
         return Unreachable(f"Not started within {within:g} s. Is the cluster up? {reason}")
     return ClusterError(f"The client could not start: {error!r}. {reason}")

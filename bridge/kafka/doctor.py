@@ -17,7 +17,11 @@ from typing import Any, Final, Literal
 
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import GroupCoordinatorNotAvailableError, KafkaError
+from aiokafka.errors import (
+    GroupAuthorizationFailedError,
+    GroupCoordinatorNotAvailableError,
+    KafkaError,
+)
 
 from bridge.config import Config, Worker
 from bridge.errors import BridgeError
@@ -163,6 +167,8 @@ def judge_settings(found: Mapping[str, str], brokers: int, worker: Worker) -> It
 async def _group(admin: AIOKafkaAdminClient, name: str) -> Check:
     try:
         (answer,) = await admin.describe_consumer_groups([name])
+    except GroupAuthorizationFailedError:
+        return Check("fail", "workers", f"no Read on the group {name}", "see topics")
     except GroupCoordinatorNotAvailableError:
         return Check("warn", "workers", f"the group {name} does not exist yet", "start a worker")
     (group,) = answer.to_object()["groups"]

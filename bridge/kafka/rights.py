@@ -36,12 +36,10 @@ WORKER: Final[Mapping[str, tuple[Operation, ...]]] = {
 COMMANDS: Final[Mapping[str, Mapping[str, tuple[Operation, ...]]]] = {
     "pending": {"approvals": ("Read",)},
     "answer": {
-        "approvals": ("Read",),
         "answers": ("Write",),
         "answer-verdicts": ("Read",),
     },
     "withdraw": {
-        "approvals": ("Read",),
         "operations": ("Write",),
         "answer-verdicts": ("Read",),
     },
@@ -97,9 +95,12 @@ class Principal:
 
     def refusal(self, missing: Iterable[Right]) -> NotAuthorized:
         """One line for each right that is missing, with the command that grants it."""
-        return NotAuthorized(
-            "\n".join(f"no {right} for {self.name}: {self.add(right)}" for right in missing)
-        )
+        lines = (f"no {right} for {self.name}: {self.add(right)}" for right in missing)
+        return NotAuthorized("\n".join(lines), named=True)
+
+
+SOMEBODY: Final = Principal("<principal>", "<bootstrap servers>")
+"""Whoever it is, in the words of a command to fill in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from bridge.core.model import Millis
 from bridge.kafka.clients import TRANSACTION_DEADLINE, TRANSACTION_TIMEOUT, ClientSettings
 from bridge.kafka.intake import REFRESH_S, StartFrom
+from bridge.kafka.rights import Access
 from bridge.observe.metrics import Metrics
 from bridge.records.outgoing import Outgoing
 
@@ -46,6 +47,7 @@ class SlotSetup:
     waiting: Callable[[], frozenset[str]] = frozenset  # topics that are not to be read now
     silence: Callable[[], float] = float  # seconds since any broker last answered
     deployment: Callable[[], str] = str  # the id of the deployment, as the group knows it
+    access: Access | None = None  # what a missing right is told by; None: as the client says it
 
 
 def takeover_marks(slot: int) -> list[Outgoing]:

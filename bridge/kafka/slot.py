@@ -19,6 +19,7 @@ from bridge.errors import (
     DeploymentMismatch,
     Fenced,
     InputUnknown,
+    NotAuthorized,
     OutcomeUnknown,
     PositionLost,
     RecordUnreadable,
@@ -28,8 +29,8 @@ from bridge.errors import (
     StateLost,
     TransactionError,
     TransactionUndecided,
-    without_frames,
 )
+from bridge.kafka.access import explained
 from bridge.kafka.clock import BrokerClock
 from bridge.kafka.desk import Desk
 from bridge.kafka.identity import Remembered
@@ -49,6 +50,7 @@ AskMembership = Callable[[int], Awaitable[Membership]]
 FATAL: Final = (
     DeploymentMismatch,
     InputUnknown,
+    NotAuthorized,
     PositionLost,
     RecordUnreadable,
     RerouteNotHome,
@@ -103,10 +105,16 @@ class Slot:
         while not self._stopping.is_set():
             try:
                 await self._hold_office()
-            except FATAL as error:
-                await self._stand_still(without_frames(error))
             except Exception as error:  # R7: the client lets more than its own errors through
-                await self._after(without_frames(error))
+                await self._ended_by(error)
+
+    async def _ended_by(self, error: Exception) -> None:
+        """Stop for what people have to mend, and open again after anything else."""
+        cause = await explained(self._setup.client, self._setup.access, error)
+        if isinstance(cause, FATAL):
+            await self._stand_still(cause)
+        else:
+            await self._after(cause)
 
     async def _hold_office(self) -> None:
         """One tenure from its opening to its end, closed whatever happens."""

@@ -23,9 +23,12 @@ from aiokafka.errors import (
     for_code,
 )
 
-from bridge.errors import ClusterError, NotAuthorized, Unreachable
+from bridge.errors import ClusterError
+from bridge.kafka.access import missing
 from bridge.kafka.aiokafka_internals import captured_reasons
 from bridge.kafka.clients import START_DEADLINE, ClientSettings, make_admin
+from bridge.kafka.doorstep import turned_away
+from bridge.kafka.rights import SOMEBODY, Principal, Right
 from bridge.kafka.topics import (
     CHECKED_CONFIGS,
     NEEDS,
@@ -51,8 +54,10 @@ class Created:
 
 async def check(client: ClientSettings, wanted: Wanted) -> tuple[Finding, ...]:
     """Compare the cluster with what is needed. Raises Unreachable or ClusterError."""
+    lacking = await missing(client, wanted.access.needed) if wanted.access else ()
     async with connected(client) as admin:
-        return compare(wanted, await facts(admin, [*wanted.names.values(), *wanted.inputs]))
+        found = await facts(admin, [*wanted.names.values(), *wanted.inputs])
+    return compare(wanted, found, lacking)
 
 
 async def create(client: ClientSettings, wanted: Wanted, replication: int | None = None) -> Created:
@@ -74,10 +79,12 @@ async def create(client: ClientSettings, wanted: Wanted, replication: int | None
             )
             for role, need in NEEDS.items()
         ]
-        return await ensure(admin, topics)
+        return await ensure(admin, topics, wanted.principal)
 
 
-async def ensure(admin: AIOKafkaAdminClient, topics: list[NewTopic]) -> Created:
+async def ensure(
+    admin: AIOKafkaAdminClient, topics: list[NewTopic], principal: Principal = SOMEBODY
+) -> Created:
     """Create those of `topics` that are missing, and wait until they have leaders.
 
     Raises NotAuthorized or ClusterError, which names the topic.
@@ -93,7 +100,7 @@ async def ensure(admin: AIOKafkaAdminClient, topics: list[NewTopic]) -> Created:
         elif error is TopicAlreadyExistsError:
             existed.append(name)
         elif error is TopicAuthorizationFailedError:
-            raise NotAuthorized(f"Grant the principal CREATE on the topic {name}.")
+            raise principal.refusal([Right("Create", "topic", name)])
         else:
             raise ClusterError(f"The topic {name} was not created: {message or error.__name__}")
     partitions = {topic.name: topic.num_partitions for topic in topics}
@@ -120,8 +127,8 @@ async def facts(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[str, T
 
 @asynccontextmanager
 async def connected(client: ClientSettings) -> AsyncIterator[AIOKafkaAdminClient]:
-    """A started admin client. Raises Unreachable, with the reason that the client only logs (R16)
-    in its message."""
+    """A started admin client. Raises Unreachable or LoginFailed, with the reason that the client
+    only logs (R16)."""
     admin = make_admin(client)
     with captured_reasons() as reasons:
         try:
@@ -129,10 +136,7 @@ async def connected(client: ClientSettings) -> AsyncIterator[AIOKafkaAdminClient
                 await admin.start()
         except (KafkaError, TimeoutError) as error:
             await admin.close()
-            reason = "; ".join(reasons) or "the client logged no reason"
-            raise Unreachable(
-                f"{error or 'No answer in time'}. Check address and security settings: {reason}"
-            ) from error
+            raise turned_away(reasons) from error
     try:
         yield admin
     finally:

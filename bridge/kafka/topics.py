@@ -6,10 +6,11 @@ Pure: no client, no I/O. Reading a cluster and creating topics is next door, in 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from bridge.errors import TopicsWrong
+from bridge.kafka.rights import SOMEBODY, Access, Principal, Right
 
 Code = Literal[
     "missing",
@@ -21,6 +22,7 @@ Code = Literal[
     "message_size",
     "min_isr",
     "configs_unreadable",
+    "not_authorized",
 ]
 
 HOUR: Final = 3_600_000
@@ -83,8 +85,15 @@ class Wanted:
     names: Mapping[str, str]
     inputs: tuple[str, ...]
     partitions: int
-    bootstrap: str = "<bootstrap servers>"
+    bootstrap: str = SOMEBODY.bootstrap
     """Only for the commands in findings."""
+    access: Access | None = None
+    """What a worker must be allowed; None leaves it unchecked."""
+
+    @property
+    def principal(self) -> Principal:
+        """Whom the commands in findings grant something."""
+        return self.access.principal if self.access else replace(SOMEBODY, bootstrap=self.bootstrap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +156,33 @@ def settings(need: Need, replicas: int, message_bytes: int) -> dict[str, str]:
     return chosen
 
 
-def compare(wanted: Wanted, found: Mapping[str, TopicFacts]) -> tuple[Finding, ...]:
-    """Every difference between what is needed and what was found, by topic name."""
+def compare(
+    wanted: Wanted, found: Mapping[str, TopicFacts], lacking: Iterable[Right] = ()
+) -> tuple[Finding, ...]:
+    """Every difference between what is needed and what was found, and each right that is lacking.
+
+    A topic that the principal may not see is no missing one.
+    """
+    refused = _refused(wanted, lacking)
+    hidden = {finding.topic for finding in refused}
+    differences = _differences(wanted, found)
+    return (*refused, *(d for d in differences if d.code != "missing" or d.topic not in hidden))
+
+
+def _refused(wanted: Wanted, lacking: Iterable[Right]) -> list[Finding]:
+    return [
+        Finding(
+            code="not_authorized",
+            topic=right.name,
+            found=f"no {right}",
+            wanted=right.operation,
+            mend=wanted.principal.add(right),
+        )
+        for right in lacking
+    ]
+
+
+def _differences(wanted: Wanted, found: Mapping[str, TopicFacts]) -> list[Finding]:
     findings: list[Finding] = []
     for topic in wanted.inputs:
         if topic not in found:
@@ -164,7 +198,7 @@ def compare(wanted: Wanted, found: Mapping[str, TopicFacts]) -> tuple[Finding, .
             continue
         findings += _partitions(wanted, need, facts, state)
         findings += _configs(wanted, need, facts, envelope)
-    return tuple(findings)
+    return findings
 
 
 def refuse(findings: Iterable[Finding]) -> None:
@@ -200,10 +234,7 @@ def _partitions(
 
 def _configs(wanted: Wanted, need: Need, facts: TopicFacts, envelope: int) -> Iterator[Finding]:
     if facts.configs is None:
-        acl = (
-            f"--add --allow-principal <principal> --operation DescribeConfigs --topic {facts.name}"
-        )
-        mend = _tool(wanted, "acls", acl)
+        mend = wanted.principal.add(Right("DescribeConfigs", "topic", facts.name))
         yield Finding("configs_unreadable", facts.name, "not authorized", "DescribeConfigs", mend)
         return
     for code, config, value, fits in _rules(need, facts, envelope):

@@ -20,7 +20,9 @@ from bridge.config import Config
 from bridge.config import Worker as Times
 from bridge.core.schema import SchemaCache
 from bridge.errors import BridgeError, GroupTaken
-from bridge.kafka import topic_admin, topics
+from bridge.kafka import rights, topic_admin, topics
+from bridge.kafka.access import explained
+from bridge.kafka.admission import Admission
 from bridge.kafka.desk import Desk, Source
 from bridge.kafka.intake import StartFrom
 from bridge.kafka.lease import Lease, Membership
@@ -51,6 +53,8 @@ class Worker:
         self._client = config.kafka.client_kwargs()
         self._topics = {str(role): name for role, name in config.topics.names().items()}
         self._group = group_id(config.app_id, self._topics["state"])
+        self._access = rights.of_worker(config)
+        self._admission = Admission(self._client, self._access)
         self._metrics = Metrics(version("interrupt-bridge"))
         self._metrics.slots_configured.set(config.topics.partitions)
         self._peers = Peers({s.name: s.topic_names for s in config.sources}, self._metrics)
@@ -69,19 +73,16 @@ class Worker:
     async def run(self) -> int:
         """Check, join, serve, leave. 0 when all was in time, 6 when the shutdown deadline passed.
 
-        Raises ClusterError when the cluster or its topics are not as needed at the start.
+        Rights that are missing at the start are waited for. Raises ClusterError when the cluster
+        or its topics are not as needed.
         """
         await self._http.start(self._config.http.host, self._config.http.port)
         try:
-            await self._check_topics()
-            self._lease = await self._join()
-            log.info("worker joined", extra={"group": self._group})
-            pulse = asyncio.create_task(self._pulse.run(), name="pulse")
-            try:
-                await self._serve()
-            finally:
-                pulse.cancel()
-                await asyncio.gather(pulse, return_exceptions=True)
+            if await self._admission.granted(self._stopping):
+                await self._check_topics()
+                self._lease = await self._join()
+                log.info("worker joined", extra={"group": self._group})
+                await self._serve_with_pulse()
             return await self._shut_down()
         finally:
             await self._http.close()
@@ -102,9 +103,20 @@ class Worker:
             partitions=config.topics.partitions,
             bootstrap=config.kafka.bootstrap_servers,
         )
-        topics.refuse(await topic_admin.check(self._client, wanted))
+        findings = await topic_admin.check(self._client, wanted)
+        topics.refuse(findings)
+        for finding in findings:
+            log.warning("not checked: %s", finding, extra={"code": finding.code})
 
     # --- Slots --------------------------------------------------------------------------------
+
+    async def _serve_with_pulse(self) -> None:
+        pulse = asyncio.create_task(self._pulse.run(), name="pulse")
+        try:
+            await self._serve()
+        finally:
+            pulse.cancel()
+            await asyncio.gather(pulse, return_exceptions=True)
 
     async def _serve(self) -> None:
         while not self._stopping.is_set():
@@ -169,6 +181,7 @@ class Worker:
             waiting=lambda: self._peers.waiting_topics,
             deployment=lambda: "" if self._lease is None else self._lease.deployment,
             silence=self._pulse.silence,
+            access=self._access,
         )
 
     def _inputs(self) -> dict[str, StartFrom]:
@@ -210,7 +223,8 @@ class Worker:
             except BridgeError as error:
                 if isinstance(error, GroupTaken):
                     self._peers.learn(None)
-                log.warning("not joined yet: %s", error, extra={"code": error.code})
+                cause = await explained(self._client, self._access, error)
+                log.warning("not joined yet: %s", cause, extra={"code": error.code})
                 await _wait(self._stopping, _REJOIN_S)
         return self._lease
 
@@ -282,7 +296,11 @@ class Worker:
             and not (missing or self._peers.led_by_stranger)
             and all(state in ("catching_up", "serving") for state in states.values())
         )
-        errors = {n: str(slot.error) for n, slot in self._slots.items() if slot.error is not None}
+        errors = {
+            str(n): str(slot.error) for n, slot in self._slots.items() if slot.error is not None
+        }
+        if self._admission.refusal is not None:
+            errors["worker"] = str(self._admission.refusal)
         away = {} if self._gave_up is None else {"gave_up": self._gave_up}
         return ready, {"slots": states, "errors": errors, **away, **self._peers.details()}
 

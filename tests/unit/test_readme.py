@@ -18,6 +18,7 @@ from bridge.cli import parser
 from bridge.config import ROLES, Topics, load
 from bridge.core.model import Answer, Interrupted, Limits, Origin, Reason, Verdict
 from bridge.core.record import Record
+from bridge.kafka.rights import of_worker
 from bridge.kafka.topics import NEEDS
 from bridge.observe.metrics import Metrics
 from bridge.protocols import PROTOCOLS
@@ -218,3 +219,29 @@ def test_files_and_headings_that_are_linked_exist() -> None:
 def titles() -> list[str]:
     """All headings."""
     return re.findall(r"^#+ (.+)$", README, re.M)
+
+
+def test_the_rights_of_the_readme_are_those_that_are_checked(tmp_path: Path) -> None:
+    """Its commands, read as a shell would, grant exactly the list of a worker."""
+    text = section("Run it for real")
+    settings = next(
+        block for block in re.findall(r"```toml\n(.*?)```", text, re.S) if "sasl" in block
+    )
+    (tmp_path / "bridge.toml").write_text(settings, "utf-8")
+    needed = of_worker(load(tmp_path / "bridge.toml"))
+    granted = set()
+    for line in section("Rights").replace("\\\n", " ").splitlines():
+        if not line.startswith("$acls $may "):
+            continue
+        words = shlex.split(line)[2:]
+        options = list(zip(words[::2], words[1::2], strict=True))
+        prefixed = ("--resource-pattern-type", "prefixed") in options
+        resources = [
+            pair for pair in options if pair[0] in ("--topic", "--group", "--transactional-id")
+        ]
+        for kind, name in resources:
+            for option, operation in options:
+                if option == "--operation":
+                    granted.add((operation, kind[2:], name, prefixed))
+    assert granted == {(r.operation, r.kind, r.name, r.prefixed) for r in needed.needed}
+    assert needed.principal.name == "User:interrupt-bridge"

@@ -15,7 +15,7 @@ from aiokafka.errors import KafkaError, NotEnoughReplicasError, NotLeaderForPart
 from aiokafka.structs import TopicPartition
 
 from bridge.demo.broker import DevBroker
-from bridge.errors import Fenced, TransactionFailed, Unreachable
+from bridge.errors import Fenced, LoginFailed, TransactionFailed, Unreachable
 from bridge.kafka.aiokafka_internals import (
     RETIRE_AT_SEQUENCE,
     TRANSACTION_BACKOFF,
@@ -168,7 +168,7 @@ async def test_a_refused_login_says_why(bootstrap: str) -> None:
         "sasl_plain_password": "secret-word",
     }
     consumer = make_consumer(sasl, DATA_CONSUMER)
-    with pytest.raises(Unreachable, match="IllegalSaslState") as caught:
+    with pytest.raises(LoginFailed, match="IllegalSaslState") as caught:
         await start_consumer(consumer)
     assert "Unable to bootstrap" in str(caught.value.__cause__)
     assert "Sasl" not in str(caught.value.__cause__)
