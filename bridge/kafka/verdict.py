@@ -23,6 +23,9 @@ _ENDS: Final[dict[str, End]] = {
     "PrepareEpochFence": "abort",
 }
 
+MOST_EPOCHS: Final = 1_000
+"""Openings that failed after their fence, one after the other, are remembered up to so many."""
+
 
 @dataclass(frozen=True, slots=True)
 class LastTransaction:
@@ -81,6 +84,13 @@ class Verdicts:
         if said.state in _ENDS:
             # Of the same epoch it is the newest that counts: an owner may have lived until now
             self._said[said.producer_id, said.epoch] = self.latest = said
+        if len(self._said) > MOST_EPOCHS:
+            del self._said[self._least_telling()]
+
+    def _least_telling(self) -> tuple[int, int]:
+        """The oldest that committed nothing; the first of all may be the one that did."""
+        vain = (key for key, said in self._said.items() if _ENDS.get(said.state) != "commit")
+        return next(vain, next(iter(self._said)))
 
     def forget(self) -> None:
         """Everything that was open is settled, and a transaction has committed since."""

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 from aiokafka.structs import TopicPartition
 
-from bridge.kafka.verdict import End, LastTransaction, Marker, OpenTransaction, Verdicts, ending
+from bridge.kafka.verdict import (
+    MOST_EPOCHS,
+    End,
+    LastTransaction,
+    Marker,
+    OpenTransaction,
+    Verdicts,
+    ending,
+)
 
 PID = 7
 HERE = TopicPartition("approvals", 0)
@@ -102,3 +110,12 @@ def test_all_is_forgotten_once_a_new_owner_has_committed() -> None:
     told.forget()
     assert told.latest is None
     assert ending(left(), told, False, None) is None
+
+
+@pytest.mark.parametrize("state", ["Empty", "CompleteAbort"])
+def test_openings_that_fail_for_days_are_not_all_remembered(state: str) -> None:
+    """What the last owner that served had committed is, and so is the newest."""
+    told = verdicts(said("CompleteCommit"), *(said(state, epoch) for epoch in range(5, 5_000)))
+    assert len(told._said) <= MOST_EPOCHS
+    assert ending(left(4_998), told, False, None) == "abort"
+    assert ending(left(), told, False, None) == "commit"
