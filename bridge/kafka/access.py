@@ -22,7 +22,7 @@ from aiokafka.errors import (
     TransactionalIdAuthorizationFailed,
 )
 
-from bridge.errors import BridgeError, NotAuthorized, TopicsWrong
+from bridge.errors import BridgeError, ClusterError, NotAuthorized, TopicsWrong, Unreachable
 from bridge.kafka.access_requests import AllowedOnGroup, AllowedOnTopics
 from bridge.kafka.clients import ClientSettings, kill, make_client, start_client
 from bridge.kafka.rights import Access, Operation, Right
@@ -46,6 +46,7 @@ _BITS: Final[dict[Operation, int]] = {
     "Describe": 8,
     "DescribeConfigs": 10,
 }
+_UNTOLD: Final = -(2**31)  # of brokers that do not tell
 assert _BITS.keys() == set(get_args(Operation))
 
 
@@ -66,7 +67,7 @@ async def explained(client: ClientSettings, access: Access | None, error: Except
         return error
     try:
         lacking = await missing(client, access.needed)
-    except (BridgeError, KafkaError, TimeoutError):
+    except BridgeError:
         return error
     return access.principal.refusal(lacking) if lacking else error
 
@@ -74,7 +75,8 @@ async def explained(client: ClientSettings, access: Access | None, error: Except
 async def missing(client: ClientSettings, rights: Iterable[Right]) -> tuple[Right, ...]:
     """Which of the rights the principal does not have, in their order.
 
-    A topic that is not there counts as allowed. Raises Unreachable or ClusterError.
+    A topic that is not there counts as allowed, and so does all that brokers before Kafka 2.3 do
+    not tell. Raises Unreachable, LoginFailed or ClusterError.
     """
     wanted = list(rights)
     connection = make_client(client)
@@ -86,6 +88,12 @@ async def missing(client: ClientSettings, rights: Iterable[Right]) -> tuple[Righ
                 *await _refused_groups(connection, wanted),
                 *await _refused_ids(connection, wanted),
             }
+    except NotImplementedError:  # the client's word for a version that brokers do not have
+        return ()
+    except TimeoutError as error:
+        raise Unreachable(f"Not told within {ANSWER_S:g} s what is allowed") from error
+    except KafkaError as error:
+        raise ClusterError(f"The brokers did not tell what is allowed: {error!r}") from error
     finally:
         await kill(connection)
     return tuple(right for right in wanted if right in refused)
@@ -98,13 +106,15 @@ async def _refused_topics(connection: AIOKafkaClient, wanted: Sequence[Right]) -
     names = dict.fromkeys(right.name for right in mine)
     answer = await connection.send(connection.get_random_node(), AllowedOnTopics(names))
     allowed = {topic: (code, bits) for code, topic, _, _, bits in answer.topics}
-    return [right for right in mine if _refuses(*allowed[right.name], right)]
+    return [right for right in mine if refuses(*allowed[right.name], right)]
 
 
-def _refuses(code: int, bits: int, right: Right) -> bool:
+def refuses(code: int, bits: int, right: Right) -> bool:
+    """What an answer says of a right: its error, and the operations that are allowed."""
     if code in (TopicAuthorizationFailedError.errno, GroupAuthorizationFailedError.errno):
         return True
-    return code == NoError.errno and not bits & (1 << _BITS[right.operation])
+    told = code == NoError.errno and bits != _UNTOLD
+    return told and not bits & (1 << _BITS[right.operation])
 
 
 async def _refused_groups(connection: AIOKafkaClient, wanted: Sequence[Right]) -> list[Right]:
@@ -117,7 +127,7 @@ async def _refused_groups(connection: AIOKafkaClient, wanted: Sequence[Right]) -
             refused.append(right)
             continue
         (group,) = (await connection.send(node, AllowedOnGroup(right.name))).groups
-        if _refuses(group[0], group[-1], right):
+        if refuses(group[0], group[-1], right):
             refused.append(right)
     return refused
 
