@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.peers.peer import NO_SCHEMA, ONE_EXPIRED, WRONG_THEN_RIGHT, Peer
+from tests.peers.peer import ALL_CANCELLED, NO_SCHEMA, ONE_EXPIRED, WRONG_THEN_RIGHT, Peer
 
+_ONE_AT_A_TIME: Final = "of several calls it suspends one: a run never asks two things"
 _EDITED: Final = {"approved": True, "editedArgs": {"order": "4711", "amount": 42.5}}
 
 PEERS: Final = (
@@ -25,6 +26,21 @@ PEERS: Final = (
         own_deadline=True,
         note="several answers at once, as its default gives them, are refused by LangGraph 1; a "
         "subclass gives them by interrupt id, which the package provides for",
+    ),
+    Peer(
+        name="ag-ui-langgraph-default",
+        title="LangGraph (ag-ui-langgraph) as it comes, `CUSTOM on_interrupt`",
+        protocol="ag-ui",
+        set="current",
+        program="ag_ui_langgraph_peer.py",
+        arguments=("default",),
+        source={"options": {"legacy_refusal": {"approved": False}}},
+        answer={"approved": True},
+        proof="refunded 1-1",
+        wrong={"approved": "yes"},
+        own_deadline=True,
+        note="the package's own agent with its default settings; what is cancelled or expires gets "
+        "the source's `legacy_refusal`",
     ),
     Peer(
         name="pydantic-ai",
@@ -102,6 +118,34 @@ PEERS: Final = (
         answer="DE-42",
         proof="Ann: paid 0-0 to DE-42",
         wrong=42,
+    ),
+    Peer(
+        name="mastra",
+        title="Mastra (@ag-ui/mastra), `CUSTOM on_interrupt` and the outcome at once",
+        protocol="ag-ui",
+        set="npm",
+        program="npm/mastra_peer.mjs",
+        arguments=("outcome",),
+        answer={"account": "DE-42"},
+        proof="Ann: paid 0-0 to DE-42",
+        wrong={"account": 42},
+        cannot=dict.fromkeys((ALL_CANCELLED, ONE_EXPIRED), _ONE_AT_A_TIME),
+        note="its real adapter and agent without an HTTP server; @copilotkit/runtime, which its "
+        "adapter needs for another entry, is not installed",
+    ),
+    Peer(
+        name="mastra-legacy",
+        title="Mastra (@ag-ui/mastra), `CUSTOM on_interrupt` alone",
+        protocol="ag-ui",
+        set="npm",
+        program="npm/mastra_peer.mjs",
+        arguments=("legacy",),
+        answer={"account": "DE-42"},
+        proof="Ann: paid 0-0 to DE-42",
+        wrong={"account": 42},
+        cannot=dict.fromkeys((ALL_CANCELLED, ONE_EXPIRED), _ONE_AT_A_TIME),
+        note="`emitInterruptOutcome: false`; resumed by an entry of `resume`, which its adapter "
+        "takes all the same",
     ),
     Peer(
         name="ag-ui-client",

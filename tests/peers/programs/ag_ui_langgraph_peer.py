@@ -1,5 +1,6 @@
 """LangGraph behind ag-ui-langgraph: a graph that asks in its nodes, served by the package's own
-FastAPI endpoint with the interrupt outcome switched on.
+FastAPI endpoint: with the argument `default` as it comes, which asks by `CUSTOM on_interrupt` and
+ends with a plain RUN_FINISHED, else with the interrupt outcome switched on.
 
 A node asks with `interrupt`, once or, in case `again`, twice one after the other; in case `two`
 two nodes ask at the same time. The graph's checkpointer keeps the thread between the runs.
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import json
 import operator
+import sys
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -94,6 +96,12 @@ def graph(case: str, deadline: str | None) -> CompiledStateGraph[State]:
     return built.compile(checkpointer=InMemorySaver())
 
 
+def serving(made: CompiledStateGraph[State]) -> LangGraphAgent:
+    if sys.argv[1:] == ["default"]:
+        return LangGraphAgent(name="refunds", graph=made)
+    return Agent(name="refunds", graph=made, emit_interrupt_outcome=True)
+
+
 class Threads:
     """Where each thread's agent is served."""
 
@@ -111,7 +119,7 @@ class Threads:
         thread, seconds = str(uuid.uuid4()), request["expires_in"]
         deadline = None if seconds is None else datetime.now(UTC) + timedelta(seconds=seconds)
         made = graph(request["case"], None if deadline is None else deadline.isoformat())
-        agent = Agent(name="refunds", graph=made, emit_interrupt_outcome=True)
+        agent = serving(made)
         self.paths[thread] = f"/{thread}"
         add_langgraph_fastapi_endpoint(self.app, agent, self.paths[thread])
         message = {"id": "m-1", "role": "user", "content": "Refund my orders, please."}
@@ -133,7 +141,8 @@ def ending(events: list[dict[str, Any]]) -> Reply:
     if last["type"] == "RUN_ERROR":
         return {"end": "refused", "result": None, "problem": last["message"]}
     snapshots = [event["snapshot"] for event in events if event["type"] == "STATE_SNAPSHOT"]
-    asks = (last.get("outcome") or {}).get("type") == "interrupt"
+    told = any(event.get("name") == "on_interrupt" for event in events)
+    asks = told or (last.get("outcome") or {}).get("type") == "interrupt"
     return {"end": "asks" if asks else "finished", "result": snapshots[-1]["refunds"]}
 
 
