@@ -9,8 +9,11 @@ import pytest
 from bridge.core.decide import decide
 from bridge.core.lifecycle import CLOSED_VERDICT, MOVES, Move
 from bridge.core.model import (
+    Announced,
+    Announcement,
     Carry,
     DeadLetter,
+    Ended,
     MovedOn,
     Operation,
     Origin,
@@ -43,8 +46,11 @@ WITHDRAW = Operation(HERE, "withdraw", None, THREAD, "run-1")
 EXPIRE = Operation(HERE, "expire", None, THREAD, "run-1")
 ASKED = event(question("a", expires_at_raw=SOON), "b")
 
+TOLD = Announced(THREAD, Announcement(question("q"), b"digest"), HERE)
+
 STATES: dict[str, Thread] = {
     "none": Thread(),
+    "told": told(Thread(), [TOLD]).thread,
     "parked": told(Thread(), [answer("a", payload=b"1")]).thread,
     "pending": told(Thread(), [ASKED]).thread,
     "answered": told(Thread(), [ASKED, answer("a")]).thread,
@@ -76,6 +82,7 @@ INPUTS: dict[str, Any] = {
 # approvals it publishes (pN), a resume (R), a dead letter (!), nothing (-). Columns as INPUTS.
 TABLE = """
 none        p2          p1 p1 -           -           -           -  -  - =unknown    =unknown     -
+told        p2          p1 p1 -           -           -           -  -  - =unknown    =unknown     -
 parked      p3=accepted p1 p1 -           -           -           -  -  - =unknown    =unknown     -
 pending     -           p3 p1 p1=accepted p1=accepted p1=accepted p2 p2 - p2=accepted p2R=accepted -
 answered    -           p3 p1 =duplicate  =conflict   =conflict   p2 p2 - p2=accepted p2R=accepted -
@@ -106,6 +113,14 @@ def summary(thread: Thread, given: Any) -> str:
 def test_every_pair_is_decided(state: str, given: str, expected: str) -> None:
     """The table is what the bridge does; a pair that changes shows up here first."""
     assert summary(STATES[state], INPUTS[given]) == expected
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_an_end_that_says_nothing_asks_only_what_was_told(state: str) -> None:
+    """Whatever else the thread holds; a question that is told is none yet."""
+    end = Ended(THREAD, "protocol", NOW + 1, HERE, "run-9", asks=True)
+    assert summary(STATES[state], TOLD) == "-"
+    assert summary(STATES[state], end) == ("p1" if state == "told" else "-")
 
 
 def test_the_table_of_statuses_is_complete() -> None:
