@@ -120,7 +120,8 @@ class Cycle:
         inputs = reading.inputs
         if reading.refusal is not None and not self._may_hop(record):
             inputs = tuple(event for event in inputs if self._home(event) == self._desk.slot)
-        inputs = tuple(filter(self._is_worth_a_hop, inputs))
+        if len(inputs) > 1:
+            inputs = tuple(filter(self._is_worth_a_hop, inputs))
         if inputs and not self._route(record, inputs, source.name):
             return  # counted, or set aside, where it is applied
         if reading.refusal is not None:

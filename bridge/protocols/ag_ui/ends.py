@@ -5,10 +5,6 @@ Only a source that reads such questions says so: for all others these events nee
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from msgspec.structs import replace
-
 from bridge.core.model import Ended, Millis, ThreadKey
 from bridge.protocols.ag_ui.event import NAME, Event
 
@@ -17,52 +13,55 @@ _NAMELESS = ""
 
 def ends(
     event: Event, thread_id: str, run_id: str, at: Millis, *, told: bool, asks: bool = False
-) -> Iterator[Ended]:
+) -> tuple[Ended, ...]:
     """The end of a run. `told`: it says itself how it ended; `asks`: with questions of its own.
 
     What was told before under its key for a thread, or without an agent, may have been of this run
     or of another: with it, it is forgotten, and counted.
     """
     if not event.options.legacy:
-        return
-    ended = _ended(event, event.thread(thread_id), run_id, asks=not told, explains=asks)
-    yield replace(ended, at=at)
-    key = event.key_text()
-    if key and key != thread_id:
-        yield _ended(event, event.thread(key), _NAMELESS, in_order=False)
-    if event.agent() and not event.options.agent:
-        yield _ended(event, ThreadKey(event.source, "", thread_id), _NAMELESS, in_order=False)
-
-
-def begins(event: Event, thread_id: str) -> Iterator[Ended]:
-    """A new run: one without a name that was under way before it has not come to its end."""
-    if event.options.legacy and event.keeps_order(thread_id) and not event.lacks_agent():
-        yield _ended(event, event.thread(thread_id), _NAMELESS)
-
-
-def fails(event: Event, thread_id: str) -> Iterator[Ended]:
-    """The run under way failed; an error names none."""
-    if event.options.legacy:
-        yield _ended(event, event.thread(thread_id), None, explains=True)
-
-
-def _ended(
-    event: Event,
-    thread: ThreadKey,
-    run_id: str | None,
-    *,
-    asks: bool = False,
-    in_order: bool | None = None,
-    explains: bool = False,
-) -> Ended:
-    origin = event.record.origin
-    return Ended(
-        thread,
-        NAME,
-        origin.timestamp,
-        origin,
-        run_id,
-        asks=asks,
-        in_order=event.keeps_order(thread.thread_id) if in_order is None else in_order,
-        explains=explains,
+        return ()
+    thread, key, origin = event.thread(thread_id), event.key_text(), event.record.origin
+    in_order = key == thread_id
+    ended = Ended(
+        thread=thread,
+        protocol=NAME,
+        at=at,
+        origin=origin,
+        run_id=run_id,
+        asks=not told,
+        in_order=in_order,
+        explains=asks,
     )
+    others = []
+    if key and not in_order:
+        others.append(_forgets(event, event.thread(key), in_order=False))
+    if thread.scope and not event.options.agent:
+        nobody = ThreadKey(event.source, "", thread_id)
+        others.append(_forgets(event, nobody, in_order=False))
+    return (ended, *others)
+
+
+def begins(event: Event, thread_id: str) -> tuple[Ended, ...]:
+    """A new run: one without a name that was under way before it has not come to its end."""
+    if not event.options.legacy or event.key_text() != thread_id or event.lacks_agent():
+        return ()
+    return (_forgets(event, event.thread(thread_id), in_order=True),)
+
+
+def fails(event: Event, thread_id: str) -> tuple[Ended, ...]:
+    """The run under way failed; an error names none."""
+    if not event.options.legacy:
+        return ()
+    origin, in_order = event.record.origin, event.key_text() == thread_id
+    thread = event.thread(thread_id)
+    return (
+        Ended(
+            thread, NAME, origin.timestamp, origin, run_id=None, in_order=in_order, explains=True
+        ),
+    )
+
+
+def _forgets(event: Event, thread: ThreadKey, *, in_order: bool) -> Ended:
+    origin = event.record.origin
+    return Ended(thread, NAME, origin.timestamp, origin, run_id=_NAMELESS, in_order=in_order)

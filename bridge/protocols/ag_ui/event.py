@@ -102,10 +102,6 @@ class Event(RawEvent):
         counts = super().counts()
         return (*counts, Counted("unattributable", self.source)) if self._unattributed else counts
 
-    def keeps_order(self, thread_id: str) -> bool:
-        """Whether all records of the thread that have its id for their key come in order here."""
-        return self.key_text() == thread_id
-
     def thread(self, thread_id: str) -> ThreadKey:
         """The thread as this event's agent has it."""
         return ThreadKey(self.source, self.agent(), thread_id)
