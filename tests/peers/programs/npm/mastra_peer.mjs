@@ -13,7 +13,7 @@ import { createTool } from "@mastra/core/tools";
 import { z } from "zod";
 import { serve, versions } from "./talk.mjs";
 
-const CASES = { one: [1], two: [2], again: [1, 1] }; // calls of each turn
+const CALLS = { one: 1, again: 2 }; // one after the other: of several at once it suspends one
 const USAGE = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
 const payOut = createTool({
@@ -32,12 +32,11 @@ const payOut = createTool({
 function* script(prompt) {
   const contents = prompt.flatMap(({ content }) => (Array.isArray(content) ? content : []));
   const asked = contents.find(({ type }) => type === "text").text;
-  const turns = prompt.filter(({ role }) => role === "assistant").length;
-  const calls = CASES[/case is (\w+)/.exec(asked)[1]][turns] ?? 0;
-  for (let call = 0; call < calls; call += 1) yield calling(`${turns}-${call}`);
-  if (calls === 0) yield* saying(contents, /I am (\w+)/.exec(asked)[1]);
-  const finishReason = calls === 0 ? "stop" : "tool-calls";
-  yield { type: "finish", finishReason, usage: USAGE };
+  const results = contents.filter(({ type }) => type === "tool-result");
+  const calls = results.length < CALLS[/case is (\w+)/.exec(asked)[1]];
+  if (calls) yield calling(`${results.length}-0`);
+  else yield* saying(results, /I am (\w+)/.exec(asked)[1]);
+  yield { type: "finish", finishReason: calls ? "tool-calls" : "stop", usage: USAGE };
 }
 
 function calling(order) {
@@ -45,8 +44,7 @@ function calling(order) {
   return { type: "tool-call", toolCallId: `call-${randomUUID()}`, toolName: "pay_out", input };
 }
 
-function* saying(contents, name) {
-  const results = contents.filter(({ type }) => type === "tool-result");
+function* saying(results, name) {
   const words = results.map(({ output }) => output.value.text).join("; ");
   yield { type: "text-start", id: "t" };
   yield { type: "text-delta", id: "t", delta: `${name}: ${words}` };
