@@ -84,14 +84,16 @@ class Inquiry:
             except KafkaError as error:
                 await self._again(error)
                 continue
-            code, _id, state, _timeout, _began, producer, epoch, topics, _ = (
+            code, _id, state, _timeout, began, producer, epoch, topics, _ = (
                 answer.transaction_states[0]
             )
             if code == _ID_NOT_FOUND:
                 return None
             if code == NoError.errno:
                 written = [TopicPartition(topic, p) for topic, ps, _ in topics for p in ps]
-                return LastTransaction(state, producer, epoch, frozenset(written))
+                return LastTransaction(
+                    state, producer, epoch, partitions=frozenset(written), began=began
+                )
             await self._again(for_code(code)(transactional_id))
 
     async def ends(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, Ends]:

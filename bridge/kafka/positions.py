@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
-from bridge.errors import ConfigError, Fenced
+from bridge.errors import ClusterError, ConfigError, Fenced
 from bridge.kafka import state_codec as codec
 from bridge.kafka.birth import Births
 from bridge.kafka.clients import (
@@ -250,9 +250,16 @@ async def _blocks(
     client: ClientSettings, there: Sequence[TopicPartition]
 ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, OpenTransaction]]:
     """High watermarks, and what holds readers back; unknown where the principal may not look."""
-    async with inquiring(client) as inquiry, asyncio.timeout(START_DEADLINE):
-        ends = await inquiry.ends(there)
-        found = await inquiry.open_transactions([tp for tp in there if ends[tp].behind])
+    async with inquiring(client) as inquiry:
+        try:
+            async with asyncio.timeout(START_DEADLINE):
+                ends = await inquiry.ends(there)
+                found = await inquiry.open_transactions([tp for tp in there if ends[tp].behind])
+        except TimeoutError as error:
+            raise ClusterError(
+                f"No answer within {START_DEADLINE:g} s about the ends of the inputs: "
+                "check that their partitions have leaders"
+            ) from error
     oldest = {tp: min(each, key=lambda one: one.start) for tp, each in found.items() if each}
     return {tp: at.high for tp, at in ends.items()}, oldest
 

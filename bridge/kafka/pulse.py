@@ -39,6 +39,7 @@ class Pulse:
         return max(0.0, time.monotonic() - self._heard_at - _BEAT_S)
 
     async def run(self) -> None:
+        self._heard_at = time.monotonic()
         try:
             while True:
                 heard = await self._ask()

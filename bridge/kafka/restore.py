@@ -129,7 +129,9 @@ async def _settled(
                 f"{behind.topic}/{behind.partition} has an open transaction at {stable[behind]}. "
                 "It is not of this slot's producer id, which ends its own by what the coordinator "
                 "decided: kafka-transactions.sh describe-producers tells whose it is. Who writes "
-                "there besides this slot must not; once that is gone, the slot goes on by itself."
+                "there besides this slot must not; once that is gone, the slot goes on by itself. "
+                "kafka-transactions.sh abort is the wrong end for one that was committed, and on "
+                "Kafka 4.3 and 4.4 most are: ask describe first (runbook lost-markers)."
             )
         await asyncio.sleep(_POLL_MS / 1000)
 

@@ -14,6 +14,10 @@ from aiokafka.structs import TopicPartition
 
 End = Literal["commit", "abort"]
 
+# Brokers' clocks differ by less. A marker is lost once the session of a broker has ended and its
+# partitions count as leaderless, and only then the next transaction begins: that takes seconds.
+_APART_MS: Final = 1_000
+
 _ENDS: Final[dict[str, End]] = {
     "PrepareCommit": "commit",
     "CompleteCommit": "commit",
@@ -28,24 +32,6 @@ MOST_EPOCHS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class LastTransaction:
-    """What a coordinator says of the last transaction of a transactional id."""
-
-    state: str
-    producer_id: int
-    epoch: int
-    partitions: frozenset[TopicPartition]  # whole while it is Ongoing, shrinking afterwards
-
-    def end_in(self, partition: TopicPartition) -> End | None:
-        """The end of what it left open in a partition; None where it does not tell."""
-        if self.state == "Ongoing" and partition not in self.partitions:
-            # Of one before it: a producer that lives on after a failure does not exist here, so
-            # everything before the last transaction of an epoch was committed.
-            return "commit"
-        return _ENDS.get(self.state)
-
-
-@dataclass(frozen=True, slots=True)
 class OpenTransaction:
     """Where a transaction is open, and whose it is by the partition's leader."""
 
@@ -54,6 +40,30 @@ class OpenTransaction:
     producer_id: int
     epoch: int
     last_written: int  # milliseconds since the epoch, the stamp of its last batch
+
+
+@dataclass(frozen=True, slots=True)
+class LastTransaction:
+    """What a coordinator says of the last transaction of a transactional id."""
+
+    state: str
+    producer_id: int
+    epoch: int
+    partitions: frozenset[TopicPartition]  # whole while it is Ongoing, shrinking afterwards
+    began: int = 0  # milliseconds since the epoch, by the coordinator's clock
+
+    def end_of(self, left: OpenTransaction) -> End | None:
+        """The end of what lies open under its epoch; None where it does not tell."""
+        end = _ENDS.get(self.state)
+        # A producer that goes on after a failure does not exist here: everything before the last
+        # transaction of an epoch was committed.
+        return "commit" if end == "abort" and self._is_later_than(left) else end
+
+    def _is_later_than(self, left: OpenTransaction) -> bool:
+        """Whether this one wrote nothing there: what is open is of a transaction before it."""
+        if self.state == "Ongoing" and left.partition not in self.partitions:
+            return True
+        return 0 < left.last_written < self.began - _APART_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +112,10 @@ class Verdicts:
         same = self._said.get((left.producer_id, left.epoch))
         if same is not None:
             # A producer with this epoch never asked for a transaction, so none was ever decided
-            return same.end_in(left.partition) or ("abort" if same.state == "Empty" else None)
+            return same.end_of(left) or ("abort" if same.state == "Empty" else None)
         # Transactions of version 2 count the epoch up with the end, and so does a fence's abort
         after = self._said.get((left.producer_id, left.epoch + 1))
-        return after.end_in(left.partition) if after is not None else None
+        return after.end_of(left) if after is not None else None
 
 
 def end_by_log(left: OpenTransaction, state_open: bool, state_marker: Marker | None) -> End | None:

@@ -124,6 +124,23 @@ async def test_one_that_was_aborted_is_aborted(slot: Slot) -> None:
 
 
 @pytest.mark.usefixtures("gullible")
+async def test_a_later_one_that_was_aborted_does_not_speak_for_it(slot: Slot) -> None:
+    """Its owner went on after the commit, and failed in a transaction that did not write there."""
+    async with slot.raw() as producer:
+        await producer.begin_transaction()
+        producer._txn_manager._txn_partitions.add(slot.approvals)  # as if it had been asked
+        for target in (slot.state, slot.approvals):
+            await producer.send_and_wait(target.topic, b"lost", b"k", partition=0)
+        await producer.commit_transaction()
+        await asyncio.sleep(2)  # brokers' clocks must be able to tell
+        await producer.begin_transaction()
+        await producer.send_and_wait(slot.state.topic, b"failed", b"k", partition=0)
+        await producer.abort_transaction()
+    assert await settled(slot) == {"commit": ["approvals"]}
+    assert await slot.visible(slot.approvals) == [b"lost", b"next"]
+
+
+@pytest.mark.usefixtures("gullible")
 async def test_without_the_settling_a_commit_publishes_it(slot: Slot) -> None:
     """Why it comes before everything: the next marker there ends the lost one too."""
     await lose_markers(slot, slot.approvals, kept=(slot.state,), end="abort")

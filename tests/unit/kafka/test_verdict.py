@@ -74,6 +74,15 @@ def test_one_of_before_the_last_was_committed() -> None:
     assert ending(left(), verdicts(said("Ongoing", 3, ELSEWHERE)), False, None) == "commit"
 
 
+@pytest.mark.parametrize("state", ["Ongoing", "PrepareAbort", "CompleteAbort"])
+def test_what_was_written_long_before_the_last_one_began_was_committed(state: str) -> None:
+    """The last one got as far as naming the partition, which had no leader by then."""
+    told = LastTransaction(state, PID, 3, frozenset({HERE}), began=50_000)
+    for written, end in ((42_000, "commit"), (49_500, "abort"), (50_010, "abort"), (0, "abort")):
+        open_ = OpenTransaction(HERE, 10, PID, 3, written)
+        assert ending(open_, verdicts(told), False, ABORTED) == end
+
+
 def test_a_rival_that_committed_after_the_question() -> None:
     assert ending(left(), verdicts(said("Ongoing", 3, HERE)), False, COMMITTED) == "commit"
     assert ending(left(), verdicts(said("Ongoing", 3, HERE)), False, ABORTED) == "abort"
