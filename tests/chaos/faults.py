@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from bridge.demo.check.outside import Recovery
@@ -21,6 +21,7 @@ Kind = Literal[
     "kill broker",
     "pause broker",
     "restart broker",
+    "roll workers",
 ]
 WORKER_KINDS: tuple[Kind, ...] = ("kill worker", "pause worker", "end worker")
 BROKER_KINDS: tuple[Kind, ...] = ("kill broker", "pause broker", "restart broker")
@@ -33,6 +34,7 @@ _LASTS: dict[Kind, tuple[float, float]] = {
     "kill broker": (0.0, 3.0),
     "pause broker": (1.0, 12.0),
     "restart broker": (0.0, 0.0),
+    "roll workers": (1.0, 3.0),
 }
 
 
@@ -91,7 +93,7 @@ def mixed(seed: int, workers: int) -> tuple[Fault, ...]:
     order, one to four seconds apart."""
     chance = random.Random(seed)
     kinds: list[Kind] = ["kill worker", "pause worker", "kill broker"]
-    kinds += chance.sample(sorted(_LASTS), 2)
+    kinds += chance.sample(sorted({*WORKER_KINDS, *BROKER_KINDS}), 2)
     chance.shuffle(kinds)
     faults: list[Fault] = []
     at = chance.uniform(1, 4)
@@ -102,12 +104,31 @@ def mixed(seed: int, workers: int) -> tuple[Fault, ...]:
     return tuple(faults)
 
 
+def rollout(seed: int, workers: int) -> tuple[Fault, ...]:
+    """Two brokers' deaths, one worker's, and between them all workers restarted one by one."""
+    chance = random.Random(seed)
+    kinds: list[Kind] = ["kill broker", "kill worker", "kill broker"]
+    chance.shuffle(kinds)
+    kinds.insert(chance.randrange(1, 3), "roll workers")
+    faults: list[Fault] = []
+    at = chance.uniform(4, 7)
+    for kind in kinds:
+        lasts = chance.uniform(*_LASTS[kind])
+        faults.append(Fault(at, kind, chance.randrange(workers), lasts))
+        at += lasts + chance.uniform(2, 6)
+    return tuple(faults)
+
+
 async def inflict(
-    faults: Sequence[Fault], workers: Sequence[Worker], broker: Broker | None = None
+    faults: Sequence[Fault],
+    workers: Sequence[Worker],
+    broker: Broker | None = None,
+    change: Callable[[], object] | None = None,
 ) -> list[Done]:
     """Do all of them in time, one after the other.
 
     A worker that was ended, or that ended itself because it was fenced, is started again.
+    `change` is what happens to the workers' settings before they are rolled.
     """
     start = time.monotonic()
     done = []
@@ -116,6 +137,8 @@ async def inflict(
         began = time.monotonic()
         if fault.kind in WORKER_KINDS:
             await _hurt_worker(fault, workers[fault.worker])
+        elif fault.kind == "roll workers":
+            await _roll(workers, fault.lasts, change)
         elif broker is not None:
             await _hurt_broker(fault, broker)
         done.append(Done(fault, began, time.monotonic()))
@@ -139,6 +162,19 @@ async def _hurt_worker(fault: Fault, worker: Worker) -> None:
         await worker.stop()
     await asyncio.sleep(fault.lasts)
     worker.start()
+
+
+async def _roll(
+    workers: Sequence[Worker], pause: float, change: Callable[[], object] | None
+) -> None:
+    """As a deployment does: one worker after the other, the next when some time has passed."""
+    if change is not None:
+        change()
+    for worker in workers:
+        if worker.alive:
+            await worker.stop()
+        worker.start()
+        await asyncio.sleep(pause)
 
 
 async def _hurt_broker(fault: Fault, broker: Broker) -> None:
