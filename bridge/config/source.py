@@ -31,6 +31,8 @@ class Policy(Model):
     """Empty: everybody. A filter on what the answer says, not an authentication."""
     on_run_error: Literal["keep", "withdraw"] = "keep"
     unusable_schema: Literal["flag", "refuse"] = "flag"
+    unknown_dialect: Literal["flag", "refuse"] = "flag"
+    """Questions that bear signs of a convention which is not read here."""
     untimed: Literal["refuse", "arrival"] = "refuse"
     """Events that neither their record nor they themselves place in time."""
 
@@ -78,6 +80,7 @@ class Source(Policy):
             max_event_age=self.max_event_age or retention,
             early_answer_ttl=self.early_answer_ttl,
             refuse_unusable_schema=self.unusable_schema == "refuse",
+            refuse_unknown_dialect=self.unknown_dialect == "refuse",
             takes_untimed=self.untimed == "arrival",
             run=RunPolicy(
                 allowed_answerers=self.allowed_answerers,

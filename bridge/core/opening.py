@@ -82,6 +82,8 @@ def _refusal(event: Interrupted, now: Millis, rules: Rules) -> Refusal | None:
         return Refusal("too_old", "the event is older than max_event_age")
     if len(event.questions) > rules.limits.interrupts_per_run:
         return Refusal("limit", f"{len(event.questions)} interrupts exceed interrupts_per_run")
+    if policy.refuse_unknown_dialect and any("unknown_dialect" in q.flags for q in event.questions):
+        return Refusal("unsupported", "asked in a dialect that is not read here (unknown_dialect)")
     if policy.refuse_unusable_schema:
         return _schema_refusal(event, rules)
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bridge.demo.check.log import LogRecord
 from tests.chaos.written_log import Log, packed
-from tests.chaos.written_runs import TASKS, TURNS, SignIn, Task, Turn, call, tool
+from tests.chaos.written_runs import TASKS, TURNS, Gate, SignIn, Task, Turn, call, tool
 
 
 def mixed_log() -> list[LogRecord]:
@@ -35,6 +35,10 @@ def _tasks(log: Log) -> None:
     given_up = Task(log, "task-given-up", "q-1", [call("drop"), call("purge")]).ask()
     given_up.accept(0, given_up.answer(0, {"ok": True}))
     given_up.accept(1, given_up.answer(1, status="cancelled"), last=True)
+
+    gated = Gate(log, "task-gated", "q-1", [call("wipe"), call("stop")]).ask()
+    gated.accept(0, gated.answer(0, {"approved": True}))
+    gated.accept(1, gated.answer(1, status="cancelled"), last=True)
 
     older = Task(log, "task-again", "q-1", [call("first")]).ask()
     Task(log, "task-again", "q-2", [call("second")]).ask()

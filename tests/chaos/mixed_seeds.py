@@ -23,6 +23,7 @@ from tests.chaos.seeds import Seed
 REVIEW, PAID = {"thread_id": "task-review"}, {"thread_id": "session-paid"}
 GIVEN_UP, DECLINED = {"thread_id": "task-given-up"}, {"thread_id": "session-declined"}
 SIGN_IN, STUCK = {"thread_id": "task-sign-in"}, {"thread_id": "session-stuck"}
+GATED = {"thread_id": "task-gated"}
 LEFT = {"thread_id": "session-left"}
 
 
@@ -64,6 +65,11 @@ def works_at_once(thread: str) -> Callable[[Records], Records]:
 
 def parts(request: Any) -> Any:
     return request["params"]["message"]["parts"]
+
+
+def gate(request: Any) -> Any:
+    (said,) = request["params"]["message"]["metadata"].values()
+    return said["approvals"]
 
 
 def resume(request: Any) -> Any:
@@ -142,6 +148,15 @@ A2A: list[Seed] = [
         "entries_come_from_answers",
         "another task is cancelled",
         sent(GIVEN_UP, lambda b: b["params"].update(id="task-review")),
+    ),
+    *(
+        ("I3", "entries_come_from_answers", what, sent(GATED, edit))
+        for what, edit in (
+            ("a tool approved that was cancelled", lambda b: gate(b)[1].update(approved=True)),
+            ("a tool left out", lambda b: gate(b).pop()),
+            ("a tool decided under another id", lambda b: gate(b)[0].update(id="call-x")),
+            ("an extension not listed", lambda b: b["params"]["message"].pop("extensions")),
+        )
     ),
     (
         "I4",

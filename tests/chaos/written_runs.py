@@ -88,6 +88,39 @@ class Task(Run):
         return {"method": method, "body": {**request, "params": params}}
 
 
+class Gate(Task):
+    """A task that wants tools approved by kagent's extension, which has a no for each."""
+
+    URI: ClassVar[str] = "https://kagent.dev/extensions/hitl/v1"
+
+    def asks(self) -> dict[str, Any]:
+        tools = [{**tool, "call_id": f"c-{tool['id']}"} for tool in self.interrupts]
+        request = {"type": "tool_approval_request", "hint": "Sure?", "tools": tools}
+        message = {"messageId": self.run, "role": "ROLE_AGENT", "parts": [{"text": "?"}]}
+        extension = {"extensions": [self.URI], "metadata": {self.URI: request}}
+        return self.told("TASK_STATE_INPUT_REQUIRED", message={**message, **extension})
+
+    def shown(self, index: int) -> dict[str, Any]:
+        tool, call = self.interrupts[index], f"c-{self.interrupts[index]['id']}"
+        words = {"reason": tool["name"], "message": "Sure?", "tool_call_id": call}
+        return {**words, "metadata": {"item": {**tool, "call_id": call}}}
+
+    def close(self, outcome: str, **changes: Any) -> None:
+        Run.close(self, outcome, **changes)
+
+    def native(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
+        no = {"approved": False, "rejection_reason": "not approved: cancelled"}
+        approvals = [
+            {"id": tool["id"], **(entry["payload"] if entry["status"] == "resolved" else no)}
+            for tool, entry in zip(self.interrupts, entries, strict=True)
+        ]
+        said = {self.URI: {"type": "tool_approval_response", "approvals": approvals}}
+        ids = {"messageId": self.make_id("resume-run"), "taskId": self.thread}
+        message = {**ids, "contextId": "ctx-1", "role": "ROLE_USER", "parts": []}
+        message |= {"metadata": said, "extensions": [self.URI]}
+        return self._request("SendMessage", {"message": message})
+
+
 class SignIn(Task):
     """A task in AUTH_REQUIRED: one question, which no answer answers."""
 

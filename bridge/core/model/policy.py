@@ -35,6 +35,7 @@ class SourcePolicy(Struct, frozen=True, gc=False):
     max_event_age: Millis = 7 * 86_400_000
     early_answer_ttl: Millis = 15 * 60_000
     refuse_unusable_schema: bool = False
+    refuse_unknown_dialect: bool = False  # of which an agent's answers are not known
     takes_untimed: bool = False  # an event that nothing places in time is one of its arrival
     run: RunPolicy = RunPolicy()
 

@@ -33,6 +33,14 @@ _STATES = {
     **{str(number): name for number, name in enumerate(_IN_ORDER, 1)},
     "TASK_STATE_CANCELLED": "CANCELED",
 }
+_LETTERS = {name.replace("_", "").lower(): name for name in (*_IN_ORDER, "CANCELLED")}
+_SNAKE = {
+    "status_update": "statusUpdate",
+    "artifact_update": "artifactUpdate",
+    "task_id": "taskId",
+    "context_id": "contextId",
+    "message_id": "messageId",
+}
 _SPELT = re.compile(rb"(?i)(?:input|auth)[\W_]*required|user_consent")
 _WRAPPERS = {"task": "task", "statusUpdate": "status", "artifactUpdate": "artifact"}
 _TASK_ENDED = frozenset({"task_ended"})
@@ -44,9 +52,9 @@ def read(record: LogRecord, source: Source, max_depth: int) -> tuple[Reading, ..
     if not isinstance(loose, dict):
         raise text.Unreadable("no JSON object")
     try:
-        event = text.read(record.value, max_depth)
+        event = _usual(text.read(record.value, max_depth))
     except text.Unreadable:
-        if any(_state(frame) in _ASKING for frame in _frames(loose)):
+        if any(_state(frame) in _ASKING for frame in _frames(_usual(loose))):
             raise
         return (Free(),)
     scope = _scope(record, source)
@@ -58,6 +66,20 @@ def read(record: LogRecord, source: Source, max_depth: int) -> tuple[Reading, ..
     if result is not None and not isinstance(result, dict):
         raise text.Unreadable("a result that is no object")
     return tuple(_told(event if result is None else result, record, scope, source))
+
+
+def _usual(frame: Any) -> Any:
+    """The members that A2A knows by their usual names; snake_case is another way to write them."""
+    if isinstance(frame, list):
+        return [_usual(item) for item in frame]
+    if not isinstance(frame, dict):
+        return frame
+    named = {name: value for name, value in frame.items() if name not in _SNAKE}
+    for snake, camel in _SNAKE.items():
+        if snake in frame:
+            named[camel] = named.get(camel) or frame[snake]
+    inner = ("result", "task", "statusUpdate", "artifactUpdate", "tasks", "status", "message")
+    return named | {name: _usual(named[name]) for name in inner if name in named}
 
 
 def _frames(event: Any) -> Iterator[Json]:
@@ -155,7 +177,12 @@ def _status(frame: Json, task: Any, scope: str, source: Source) -> Reading:
 def _state(frame: Any) -> str | None:
     status = frame.get("status") if isinstance(frame, dict) else None
     written = status.get("state") if isinstance(status, dict) else None
-    return _STATES.get(str(written)) if isinstance(written, str | int) else None
+    if not isinstance(written, str | int):
+        return None
+    state = _STATES.get(str(written))
+    letters = re.sub(r"[\W_]", "", str(written)).lower().removeprefix("taskstate")
+    found = state or _LETTERS.get(letters)
+    return "CANCELED" if found == "CANCELLED" else found
 
 
 def _asked(frame: Json, task: str, scope: str, source: Source, at: int | None) -> Reading:
@@ -167,7 +194,7 @@ def _asked(frame: Json, task: str, scope: str, source: Source, at: int | None) -
     parts = a2a_items.parts_of(message)
     words = "\n".join(part["text"] for part in parts if part.get("text")) or None
     own = a2a_items.of_message(message, parts) or _of_artifacts(frame)
-    is_input = _state(frame) == "INPUT_REQUIRED"
+    is_input = _state(frame) == "INPUT_REQUIRED" and not a2a_items.asks_for_credential(message, own)
     if is_input and _left_out(source, own, parts):
         return Free()
     run = message.get("messageId") or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bridge.demo.check import text
+from bridge.demo.check import a2a_kagent, text
 from bridge.demo.check.a2a_items import URIS
 from bridge.demo.check.readings import Asked, Json, Settled, is_text
 
@@ -21,12 +21,17 @@ def faults(
     params = body.get("params") if "jsonrpc" in body else body
     if not isinstance(params, dict):
         yield "a request without parameters"
-    elif any(one.entry.get("status") == "cancelled" for one in settled):
+    elif any(one.entry.get("status") == "cancelled" for one in settled) and not _has_a_no(settled):
         yield from _cancels(task, native, params, settled)
     elif native.get("method") not in _SEND:
         yield "an answered task is not sent its answers"
     else:
         yield from _answers(task, command, params.get("message") or {}, asked, settled)
+
+
+def _has_a_no(settled: Sequence[Settled]) -> bool:
+    """Whether what was given up is told to the agent, whose task then goes on."""
+    return all(_shape(one) == a2a_kagent.TOOL for one in settled)
 
 
 def _cancels(task: str, native: Json, params: Json, settled: Sequence[Settled]) -> Iterator[str]:
@@ -48,7 +53,9 @@ def _answers(
     is_boxed = "content" in message
     sent = [_said(part, is_boxed) for part in listed] if isinstance(listed, list) else []
     by_graph = [one for one in settled if _shape(one) == "langgraph"]
-    in_parts = [one for one in settled if _shape(one) not in {"langgraph", *URIS}]
+    by_kagent = [one for one in settled if _shape(one) in a2a_kagent.SHAPES]
+    elsewhere = {"langgraph", *URIS, *a2a_kagent.SHAPES}
+    in_parts = [one for one in settled if _shape(one) not in elsewhere]
     if len(sent) != bool(by_graph) + len(in_parts):
         yield "a message with more or fewer answers than questions"
         return
@@ -56,7 +63,9 @@ def _answers(
         yield "a graph is resumed with other values"
     if not all(_answered(part, one) for part, one in zip(sent, in_parts, strict=True)):
         yield "a message with other answers than were given"
-    marks = message.get("metadata") or {}
+    marks = dict(message.get("metadata") or {})
+    if by_kagent and not a2a_kagent.answers(message, marks.pop(a2a_kagent.URI, None), by_kagent):
+        yield "kagent's extension is answered in another way than was given"
     told = [(marks.get(URIS[_shape(one)]), one.payload) for one in settled if _shape(one) in URIS]
     if len(marks) != len(told) or not all(text.alike(found, given) for found, given in told):
         yield "a message with another decision than was given"
@@ -90,7 +99,8 @@ def _answered(part: Json, one: Settled) -> bool:
             given = payload if isinstance(payload, dict) else {"result": payload}
             name = one.question.native.get("name")
             said = {"id": id_, "response": given} | ({} if name is None else {"name": name})
-            return text.alike(part, {"data": said, "metadata": {"adk_type": "function_response"}})
+            marks = dict.fromkeys(one.question.native.get("marks", ()), "function_response")
+            return text.alike(part, {"data": said, "metadata": marks})
         case "strands":
             answer = {"interruptId": id_, "response": payload}
             return text.alike(part, {"data": {"interruptResponse": answer}})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from bridge.demo.check import text
+from bridge.demo.check import a2a_kagent, text
 from bridge.demo.check.readings import Json, Question, check_texts, is_text
 
 _AGENTSTACK = "https://a2a-extensions.agentstack.beeai.dev"
@@ -31,10 +32,26 @@ def parts_of(message: Json) -> list[dict[str, Any]]:
 
 def of_message(message: Json, parts: Sequence[Json]) -> tuple[Question, ...]:
     """Empty where the message is one plain question."""
-    items = list(_adk(parts)) or list(_strands(parts)) or list(_metadata(message))
+    items = (
+        a2a_kagent.items_of(message)
+        or list(_adk(parts))
+        or list(_strands(parts))
+        or list(_metadata(message))
+    )
     if not _agree(items):
         raise text.Unreadable("two items with one id")
     return _distinct(items)
+
+
+def asks_for_credential(message: Json, items: Sequence[Question]) -> bool:
+    """By names that mean nothing else, whatever the state is."""
+    metadata = message.get("metadata")
+    has_uri = isinstance(metadata, dict) and any(uri in metadata for uri in _CREDENTIALS)
+    return has_uri or any(
+        item.native["shape"] == "adk"
+        and str(item.native.get("name")).endswith("_request_credential")
+        for item in items
+    )
 
 
 def of_artifact(artifact: Json) -> tuple[Question, ...]:
@@ -43,18 +60,28 @@ def of_artifact(artifact: Json) -> tuple[Question, ...]:
     return _distinct(items) if _agree(items) else ()
 
 
+_CREDENTIALS = (
+    f"{_AGENTSTACK}/auth/oauth/v1",
+    f"{_AGENTSTACK}/auth/secrets/v1",
+    "https://github.com/a2aproject/experimental-ext-oid4vp-auth/tree/main/v1",
+)
+
+
 def _adk(parts: Sequence[Json]) -> Iterator[Question]:
     for part in parts:
         marks = part.get("metadata")
-        if not isinstance(marks, dict) or marks.get("adk_type") != "function_call":
+        if not isinstance(marks, dict):
             continue
-        if marks.get("adk_is_long_running") is not True:
+        types = [n for n, v in marks.items() if n.endswith("_type") and v == "function_call"]
+        waits = any(n.endswith("_is_long_running") and v is True for n, v in marks.items())
+        if not (types and waits):
             continue
         call = part.get("data")
         if not isinstance(call, dict) or not (is_text(call.get("id")) and call["id"]):
             raise text.Unreadable("a function call without an id")
         schema = _adk_schema(call)
-        yield _item("adk", call, call["id"], call.get("name"), _adk_words(call), schema)
+        found = _item("adk", call, call["id"], call.get("name"), _adk_words(call), schema)
+        yield replace(found, native={**found.native, "marks": types})
 
 
 def _adk_words(call: Json) -> Any:
@@ -67,7 +94,7 @@ def _adk_words(call: Json) -> Any:
 
 def _adk_schema(call: Json) -> Any:
     args = call.get("args")
-    if not isinstance(args, dict) or call.get("name") == "adk_request_confirmation":
+    if not isinstance(args, dict) or str(call.get("name")).endswith("_request_confirmation"):
         return None  # the bridge knows what a confirmation is
     return args.get("response_schema") or args.get("responseSchema")
 

@@ -10,11 +10,17 @@ from collections.abc import Iterator, Sequence
 
 from bridge.core.model import Item, JsonText
 from bridge.protocols import slices
+from bridge.protocols.a2a import adk, kagent
 from bridge.protocols.a2a.asked import Asked, item_of
 from bridge.protocols.a2a.items import APPROVAL_URI, FORM_URI
 
 _NULL = b"null"
-_URIS = {"approval": APPROVAL_URI, "form": FORM_URI}
+_URIS = {
+    "approval": APPROVAL_URI,
+    "form": FORM_URI,
+    kagent.TOOL: kagent.URI,
+    kagent.QUESTION: kagent.URI,
+}
 
 # LangGraph takes an object for answers by id only where every key looks like its own ids.
 _LANGGRAPH_ID = re.compile(r"[0-9a-f]{32}")
@@ -31,12 +37,19 @@ def parts(items: Sequence[Item], asked: Asked) -> JsonText:
 
 def metadata(items: Sequence[Item]) -> JsonText | None:
     """The message's metadata: decisions and forms stand under the address of their extension."""
-    members = {
-        _URIS[shape]: _payload(item)
-        for item in items
-        if (shape := item_of(item.question).shape) in _URIS
-    }
+    members: dict[str, JsonText | None] = {}
+    for item in items:
+        how = item_of(item.question)
+        if how.shape in (kagent.TOOL, kagent.QUESTION):
+            members[kagent.URI] = kagent.response(items, how.shape, how.request)
+        elif how.shape in _URIS:
+            members[_URIS[how.shape]] = _payload(item)
     return slices.object_of(members) if members else None
+
+
+def takes_a_no(item: Item) -> bool:
+    """Whether the agent is told of an item that was given up, and its task goes on."""
+    return item_of(item.question).shape == kagent.TOOL
 
 
 def extensions(items: Sequence[Item]) -> list[str]:
@@ -58,7 +71,7 @@ def _parts(item: Item, asked: Asked) -> Iterator[JsonText]:
         case "adk":
             name = None if how.name is None else slices.text(how.name)
             response = {"id": interrupt_id, "name": name, "response": _object(payload)}
-            yield _data(asked, b'{"adk_type":"function_response"}', **response)
+            yield _data(asked, adk.answer_marks(how.marks or ("adk",)), **response)
         case "strands":
             answer = {"interruptId": interrupt_id, "response": payload}
             yield _data(asked, interruptResponse=slices.object_of(answer))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from bridge.core.model import JsonText, Kind, Limits, Question
 from bridge.protocols import slices
@@ -46,6 +47,8 @@ class AskedItem(msgspec.Struct, frozen=True, omit_defaults=True):
 
     shape: Shape
     name: str | None = None
+    marks: tuple[str, ...] = ()
+    request: str | None = None
 
 
 _ASKED = msgspec.json.Decoder(Asked)
@@ -71,6 +74,7 @@ def questions_of(
     words: str | None,
     metadata: dict[str, JsonText],
     room: int = Limits().thread_state_bytes,
+    flags: tuple[str, ...] = (),
 ) -> tuple[Question, ...]:
     """The items as questions, each under the id its framework answers to.
 
@@ -83,7 +87,8 @@ def questions_of(
     if len(found) > 1 and len(found) * shared > room:
         raise Unreadable("limit", "", "what surrounds the items is too large to go with each")
     clean = text_without(words or NO_WORDS["input"])
-    return tuple(_question(key, item, asked, clean, metadata) for key, item in found.items())
+    asking = (_question(key, item, asked, clean, metadata) for key, item in found.items())
+    return tuple(replace(question, flags=flags) if flags else question for question in asking)
 
 
 def _by_id(items: tuple[Item, ...], question_id: str) -> dict[str, Item]:
@@ -115,11 +120,13 @@ def _question(
         interrupt_id=interrupt_id,
         reason=None if item.name is None else text_without(item.name),
         message=text_without(item.message) if item.message else words,
-        tool_call_id=item.id if item.shape == "adk" else None,
+        tool_call_id=item.tool_call_id,
         response_schema=slices.given(item.schema),
         metadata=slices.object_of({**own, **metadata}) if own or metadata else None,
         expires_at_raw=item.expires_at,
-        native=encode(AskedItem(asked.shape or item.shape, item.name)),
+        native=encode(
+            AskedItem(asked.shape or item.shape, item.name, marks=item.marks, request=item.request)
+        ),
     )
 
 

@@ -24,9 +24,12 @@ _HEADER_URI = re.compile(r"[!#-+\--;=?-~]+")
 
 
 def build(run: Run) -> Native:
-    """An answer to every item in one message; or, where one was given up, the task's end."""
+    """An answer to every item in one message; or, where one was given up, the task's end.
+
+    Not where the agent's dialect has a no for it.
+    """
     asked = asked_of(run.native)
-    if all(entry_status(item) == "resolved" for item in run.items):
+    if all(entry_status(item) == "resolved" or answer.takes_a_no(item) for item in run.items):
         return _native(run, asked, _SEND, "/message:send", _message_params(run, asked))
     path = f"/tasks/{quote(run.thread.thread_id, safe='')}:cancel"
     return _native(run, asked, _CANCEL, path, _cancel_params(run, asked), abandons=True)

@@ -45,6 +45,25 @@ STATES: Final[dict[str | int | None, State]] = {
     **{number: name for number, name in enumerate(_IN_ORDER, 1)},
     "TASK_STATE_CANCELLED": "CANCELED",
 }
+_SPELT: Final = {spelling(name): name for name in _IN_ORDER} | {"cancelled": "CANCELED"}
+
+
+def state_of(status: Status | None) -> State | None:
+    """The state of a status, also in another case or with other separators; None: none of A2A."""
+    if status is None:
+        return None
+    exact = STATES.get(status.state)
+    if exact is not None or not isinstance(status.state, str):
+        return exact
+    return _SPELT.get(spelling(status.state).removeprefix(_PROTO))
+
+
+def is_proto(state: str | int | None) -> bool:
+    """Whether a state is written as the proto enum has it, however it is spelt."""
+    return isinstance(state, str) and spelling(state).startswith(_PROTO)
+
+
+_PROTO: Final = spelling("TASK_STATE_")
 
 
 class Status(msgspec.Struct):
@@ -60,7 +79,10 @@ class Artifact(msgspec.Struct):
 
 
 class Frame(msgspec.Struct):
-    """An envelope, a wrapper or the object inside, by the members that it happens to have."""
+    """An envelope, a wrapper or the object inside, by the members that it happens to have.
+
+    ProtoJSON's parsers take snake_case, too: `peek` gives its members their usual names.
+    """
 
     kind: str | None = None
     id: str | int | float | None = None
@@ -80,6 +102,10 @@ class Frame(msgspec.Struct):
     result: Frame | None = None
     error: Raw = Raw()
     method: str | None = None
+    task_id: str | None = None
+    context_id: str | None = None
+    status_update: Frame | None = None
+    artifact_update: Frame | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +177,30 @@ def peek(event: Event) -> Frame:
     Raises JsonError or Unreadable where the value is no JSON object of such members.
     """
     try:
-        return _PEEK.decode(event.value)
+        frame = _PEEK.decode(event.value)
     except (msgspec.DecodeError, RecursionError):
-        return _peek_odd_text(event)
+        frame = _peek_odd_text(event)
+    if _SNAKE.search(event.value):
+        _rename(frame, event.seen)
+    return frame
+
+
+_SNAKE = re.compile(rb'"(?:task_id|context_id|status_update|artifact_update)"')
+
+
+def _rename(frame: Frame, seen: set[str]) -> None:
+    """Members in snake_case under their usual names; where both are given, those count."""
+    snake = (frame.task_id, frame.context_id, frame.status_update, frame.artifact_update)
+    if any(member is not None for member in snake):
+        seen.add("snake_case")
+    frame.taskId = frame.taskId or frame.task_id
+    frame.contextId = frame.contextId or frame.context_id
+    frame.statusUpdate = frame.statusUpdate or frame.status_update
+    frame.artifactUpdate = frame.artifactUpdate or frame.artifact_update
+    wrapped = (frame.result, frame.task, frame.statusUpdate, frame.artifactUpdate)
+    for inner in (*wrapped, *(frame.tasks or ())):
+        if inner is not None:
+            _rename(inner, seen)
 
 
 _MAY_ASK = re.compile(rb"(?i)(?:input|auth)[\W_]*required|user_consent")
@@ -212,9 +259,9 @@ def _asks(frame: Frame | None) -> bool:
     """Whether an interrupted state stands anywhere, in whichever spelling."""
     if frame is None:
         return False
-    inner = [frame.result, frame.task, frame.statusUpdate, *(frame.tasks or ())]
-    state = STATES.get(frame.status.state) if frame.status is not None else None
-    return state in INTERRUPTED or any(map(_asks, inner))
+    wrapped = [frame.result, frame.task, frame.statusUpdate, frame.status_update]
+    inner = [*wrapped, *(frame.tasks or ())]
+    return state_of(frame.status) in INTERRUPTED or any(map(_asks, inner))
 
 
 def _mended(value: bytes) -> bytes:

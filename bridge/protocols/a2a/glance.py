@@ -70,6 +70,8 @@ class _Response(msgspec.Struct, gc=False):
     message: msgspec.Raw = msgspec.Raw()
     generation: msgspec.Raw = msgspec.Raw()
     tasks: msgspec.Raw = msgspec.Raw()
+    status_update: msgspec.Raw = msgspec.Raw()
+    artifact_update: msgspec.Raw = msgspec.Raw()
 
 
 class _Envelope(_Response, gc=False):
@@ -136,7 +138,8 @@ def _object(found: _Envelope) -> _Object | _Response | None:
 def _is_message(said: _Response) -> bool:
     """An agent that answers without a task asks for no interrupt."""
     others = (said.statusUpdate, said.artifactUpdate, said.task, said.status, said.artifact)
-    return bytes(said.message).startswith(b"{") and others.count(None) == 5 and not said.tasks
+    more = said.tasks or said.status_update or said.artifact_update
+    return bytes(said.message).startswith(b"{") and others.count(None) == 5 and not more
 
 
 def _is_plain(said: _Response) -> bool:

@@ -18,11 +18,12 @@ from bridge.core.model import (
     Question,
 )
 from bridge.protocols import slices
+from bridge.protocols.a2a import dialects
 from bridge.protocols.a2a import items as found
 from bridge.protocols.a2a.asked import Asked, IdOf, encode, questions_of
 from bridge.protocols.a2a.authorization import authorization
 from bridge.protocols.a2a.credentials import json_without, text_without
-from bridge.protocols.a2a.event import NAME, Artifact, Event, Frame, Status, Told
+from bridge.protocols.a2a.event import NAME, STATES, Artifact, Event, Frame, Status, Told, is_proto
 from bridge.protocols.a2a.identity import generation_of, identity_of, instant_of
 from bridge.protocols.a2a.items import Item, Message, Part
 from bridge.protocols.a2a.options import Binding, Version
@@ -39,6 +40,8 @@ def interrupted(event: Event, told: Told, task_id: str, kind: Kind) -> tuple[Inp
     message = _message(frame.status, told.pointer)
     parts = found.parts_of(message)
     items = _items(event, frame, message, parts)
+    if dialects.asks_for_credential(message, items):
+        kind = "authorization"  # whatever its state says
     if kind == "input" and _filtered(event, message, parts, items):
         event.seen.add("filtered_input_required")
         return ()
@@ -73,11 +76,13 @@ def _message(status: Status, pointer: str) -> Message:
     message = found.read_as(Message, raw)
     if message is None:
         raise Unreadable("malformed", f"{pointer}/status/message", "cannot be read as a message")
+    message.messageId = message.messageId or message.message_id
+    message.contextId = message.contextId or message.context_id
     return message
 
 
 def _items(event: Event, frame: Frame, message: Message, parts: list[Part]) -> tuple[Item, ...]:
-    items = found.of_message(message, parts)
+    items = dialects.items_of(message, parts)
     raw = slices.given(frame.artifacts)
     if not items and raw is not None:
         items = found.of_artifacts(found.read_as(list[Artifact], raw) or ())
@@ -117,9 +122,16 @@ def _interrupted(
     if kind == "authorization":
         asking = (authorization(question_id, message, words, items, metadata),)
     else:
-        room = event.limits.thread_state_bytes
-        items = items or (_plain(told),)
-        asking = questions_of(items, asked, question_id, words, metadata, room)
+        flags = () if items else _signs(event, message, parts)
+        asking = questions_of(
+            items or (_plain(told),),
+            asked,
+            question_id,
+            words,
+            metadata,
+            room=event.limits.thread_state_bytes,
+            flags=flags,
+        )
     return Interrupted(
         event.thread(task_id),
         question_id,
@@ -132,6 +144,14 @@ def _interrupted(
         encode(asked),
         repeats=True,
     )
+
+
+def _signs(event: Event, message: Message, parts: list[Part]) -> tuple[str, ...]:
+    """The flag of a question that may be asked in a dialect which nobody here reads."""
+    if not dialects.seems_unknown(message, parts):
+        return ()
+    event.seen.add(dialects.UNKNOWN)
+    return (dialects.UNKNOWN,)
 
 
 def _digest(kind: Kind, question_id: str, message: Message, parts: list[Part]) -> bytes:
@@ -147,12 +167,8 @@ def _digest(kind: Kind, question_id: str, message: Message, parts: list[Part]) -
 def _plain(told: Told) -> Item:
     """One question without items. LangGraph's own mix of dialects says how it wants its answer."""
     status = told.frame.status
-    is_hybrid = told.frame.kind is not None and status is not None and _is_proto(status.state)
+    is_hybrid = told.frame.kind is not None and status is not None and is_proto(status.state)
     return Item("langgraph", schema=msgspec.Raw(found.NOT_NULL)) if is_hybrid else Item("plain")
-
-
-def _is_proto(state: str | int | None) -> bool:
-    return isinstance(state, str) and state.startswith("TASK_STATE_")
 
 
 def _asked(
@@ -180,9 +196,8 @@ def _extensions(frame: Frame, message: Message) -> tuple[str, ...]:
     A request has to ask for them again: without its own, ADK hands the answer to an executor that
     does not know the question, and the task fails.
     """
-    metadata = (frame.metadata, message.metadata)
-    names = [name for raw in metadata for name in slices.members_of(bytes(raw))]
-    used = [n for n in names if n.startswith(("https://", "http://")) and text_without(n) == n]
+    names = [n for raw in (frame.metadata, message.metadata) for n in found.extensions_under(raw)]
+    used = [name for name in names if text_without(name) == name]
     return tuple(dict.fromkeys((*(message.extensions or ()), *used)))
 
 
@@ -192,7 +207,9 @@ def _dialect(frame: Frame, message: Message) -> tuple[Version, Binding]:
     if message.content is not None and message.parts is None:
         return "0.3", "rest"
     state = frame.status.state
-    is_0_3 = isinstance(state, str) and not _is_proto(state)
+    is_0_3 = isinstance(state, str) and not is_proto(state)
+    if state not in STATES and frame.kind is None:
+        is_0_3 = False  # a spelling of nobody's, around which everything is 1.0
     return ("0.3", "jsonrpc") if is_0_3 else ("1.0", "jsonrpc")
 
 

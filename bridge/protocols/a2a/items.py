@@ -18,16 +18,13 @@ from bridge.protocols.a2a.options import Shape
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.slices import given, members_of
 
-_EXTENSIONS = "https://a2a-extensions.agentstack.beeai.dev"
-APPROVAL_URI = f"{_EXTENSIONS}/interactions/approval/v1"
-FORM_URI = f"{_EXTENSIONS}/ui/form_request/v1"
+EXTENSIONS = "https://a2a-extensions.agentstack.beeai.dev"
+APPROVAL_URI = f"{EXTENSIONS}/interactions/approval/v1"
+FORM_URI = f"{EXTENSIONS}/ui/form_request/v1"
 
 # What a wrong answer would do to the task is worse than a schema of ours: LangGraph and Strands
 # take null for no answer at all, ADK and AgentStack fail on other shapes.
 NOT_NULL = b'{"not":{"type":"null"}}'
-_CONFIRMATION = (
-    b'{"type":"object","properties":{"confirmed":{"type":"boolean"}},"required":["confirmed"]}'
-)
 _DECISION = (
     b'{"type":"object","properties":{"decision":{"enum":["approve","reject"]}},'
     b'"required":["decision"]}'
@@ -37,7 +34,10 @@ _BOOLEAN = b'{"type":"boolean"}'
 
 
 class Item(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing asked for. `data` is its own JSON; an id is missing where a status asks one."""
+    """One thing asked for. `data` is its own JSON; an id is missing where a status asks one.
+
+    `marks` are the prefixes that mark ADK's parts; `request` is what kagent's answers go to.
+    """
 
     shape: Shape
     id: str | None = None
@@ -46,6 +46,9 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True):
     schema: Raw = Raw()
     data: Raw = Raw()
     expires_at: str | None = None
+    tool_call_id: str | None = None
+    marks: tuple[str, ...] = ()
+    request: str | None = None
 
 
 class Part(msgspec.Struct):
@@ -56,11 +59,12 @@ class Part(msgspec.Struct):
 
 
 class Message(msgspec.Struct):
-    """A status's message; 0.3's proto JSON calls its parts `content`."""
+    """A status's message; 0.3's proto JSON calls its parts `content`, some write snake_case."""
 
     messageId: str | None = None
-    taskId: str | None = None
+    message_id: str | None = None
     contextId: str | None = None
+    context_id: str | None = None
     parts: list[Raw] | None = None
     content: list[Raw] | None = None
     metadata: Raw = Raw()
@@ -69,28 +73,6 @@ class Message(msgspec.Struct):
 
 class _Boxed(msgspec.Struct):
     data: Raw
-
-
-class _AdkMark(msgspec.Struct):
-    adk_type: str | None = None
-    adk_is_long_running: bool | None = None
-
-
-class _AdkConfirmation(msgspec.Struct):
-    hint: str | None = None
-
-
-class _AdkArgs(msgspec.Struct):
-    message: str | None = None
-    response_schema: Raw = Raw()
-    responseSchema: Raw = Raw()
-    toolConfirmation: _AdkConfirmation | None = None
-
-
-class _AdkCall(msgspec.Struct):
-    id: str | None = None
-    name: str | None = None
-    args: Raw = Raw()
 
 
 class _StrandsInterrupt(msgspec.Struct):
@@ -162,15 +144,6 @@ def text_of(parts: Iterable[Part]) -> str | None:
     return "\n".join(part.text for part in parts if part.text) or None
 
 
-def of_message(message: Message, parts: Sequence[Part]) -> tuple[Item, ...]:
-    """The items that a status message names; empty where it is one plain question."""
-    for find in (_adk, _strands):
-        items = tuple(find(parts))
-        if items:
-            return items
-    return tuple(_by_metadata(message))
-
-
 def of_artifacts(artifacts: Iterable[Artifact]) -> tuple[Item, ...]:
     """LangGraph's items: data parts of the newest artifact that is called Interrupt."""
     items: tuple[Item, ...] = ()
@@ -181,28 +154,19 @@ def of_artifacts(artifacts: Iterable[Artifact]) -> tuple[Item, ...]:
     return items
 
 
+def extensions_under(metadata: Raw) -> list[str]:
+    """The members of metadata that are called like the address of an extension."""
+    names = members_of(bytes(metadata)) if bytes(metadata) else {}
+    return [name for name in names if name.startswith(("https://", "http://"))]
+
+
 def check_count(items: Sequence[Item], limits: Limits) -> None:
     if len(items) > limits.interrupts_per_run:
         raise Unreadable("limit", "", f"more than {limits.interrupts_per_run} items")
 
 
-def _adk(parts: Sequence[Part]) -> Iterator[Item]:
-    for part in parts:
-        mark = read_as(_AdkMark, part.metadata)
-        if mark is None or mark.adk_type != "function_call" or not mark.adk_is_long_running:
-            continue
-        call = read_as(_AdkCall, part.data)
-        if call is None or not call.id:
-            raise Unreadable("malformed", "", "a function call of the status has no id")
-        args = read_as(_AdkArgs, call.args) or _AdkArgs()
-        hint = args.toolConfirmation.hint if args.toolConfirmation else None
-        schema = args.response_schema if given(args.response_schema) else args.responseSchema
-        if call.name == "adk_request_confirmation":
-            schema = Raw(_CONFIRMATION)
-        yield Item("adk", call.id, call.name, args.message or hint or None, schema, part.data)
-
-
-def _strands(parts: Sequence[Part]) -> Iterator[Item]:
+def of_parts(parts: Sequence[Part]) -> Iterator[Item]:
+    """Strands' interrupts."""
     for part in parts:
         found = read_as(_Strands, part.data)
         for raw in found.interrupts if found is not None else ():
@@ -228,7 +192,7 @@ def _worded(value: Raw) -> str | None:
     return (found.question or found.message or found.prompt) if found is not None else None
 
 
-def _by_metadata(message: Message) -> Iterator[Item]:
+def of_metadata(message: Message) -> Iterator[Item]:
     """Questions that stand in the message's metadata, under the address of an extension."""
     metadata = members_of(bytes(message.metadata))
     if APPROVAL_URI in metadata:

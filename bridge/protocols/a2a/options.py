@@ -16,7 +16,17 @@ from bridge.core.record import Header
 Version = Literal["1.0", "0.3"]
 Binding = Literal["jsonrpc", "rest"]
 Shape = Literal[
-    "plain", "text", "data", "langgraph", "adk", "strands", "approval", "form", "action"
+    "plain",
+    "text",
+    "data",
+    "langgraph",
+    "adk",
+    "strands",
+    "approval",
+    "form",
+    "action",
+    "kagent_tool",
+    "kagent_question",
 ]
 Filter = Literal["none", "without_message", "without_items"]
 

@@ -24,6 +24,7 @@ from bridge.protocols.a2a.event import (
     asks,
     may_ask,
     peek,
+    state_of,
     told,
 )
 from bridge.protocols.a2a.glance import BEGINNING, NOTHING, REASONS, glance
@@ -100,7 +101,7 @@ def _page(tasks: list[Frame], pointer: str, event: Event) -> Iterator[Input]:
     event.strictly()
     questions = 0
     for index, task in enumerate(tasks):
-        if _state(task) is None:
+        if _state(task, event) is None:
             event.seen.add("unknown_state")
             continue
         for told_of in _status(Told("task", task, f"{pointer}/tasks/{index}"), event):
@@ -122,20 +123,23 @@ def _status(tells: Told, event: Event) -> Iterator[Input]:
         raise Unreadable("malformed", f"{tells.pointer}/{name}", "must be a string, not empty")
     if frame.status is None:
         raise Unreadable("malformed", f"{tells.pointer}/status", "must be an object")
-    state = _state(frame)
+    state = _state(frame, event)
     if state is None:
         raise Unreadable("unsupported", f"{tells.pointer}/status/state", "no state of A2A 1.0")
     if state in INTERRUPTED:
         event.strictly()
         yield from interrupted(event, tells, task_id, _KINDS[state])
         return
-    if not event.is_strict and (b"REQUIRED" in event.value or b"-required" in event.value):
+    if not event.is_strict and may_ask(event.value):
         event.strictly()  # maybe another state stands under the same key
     yield from _moved_on(tells, event.thread(task_id), state, event)
 
 
-def _state(frame: Frame) -> State | None:
-    return None if frame.status is None else STATES.get(frame.status.state)
+def _state(frame: Frame, event: Event) -> State | None:
+    state = state_of(frame.status)
+    if state is not None and frame.status is not None and frame.status.state not in STATES:
+        event.seen.add("state_spelling")
+    return state
 
 
 def _moved_on(tells: Told, thread: ThreadKey, state: State, event: Event) -> Iterator[Input]:

@@ -26,13 +26,14 @@ Kind = str
 KINDS: Mapping[Kind, int] = {
     "text": 3,
     "adk": 3,
+    "kagent": 2,
     "strands": 3,
     "langgraph": 4,
     "approval": 1,
     "bare": 1,
     "authorization": 2,
 }
-WITH_ITEMS = ("adk", "strands", "langgraph")
+WITH_ITEMS = ("adk", "strands", "langgraph", "kagent")
 STATES: Mapping[str, str] = {
     "working": "WORKING",
     "completed": "COMPLETED",
@@ -99,12 +100,21 @@ class A2aAsk:
             asked_at,
             f"question-{self.run}" if has_message else None,
             self._parts(expires),
-            items.approval_metadata() if self.kind == "approval" else None,
+            self._metadata(),
         )
+
+    def _metadata(self) -> Body | None:
+        match self.kind:
+            case "approval":
+                return items.approval_metadata()
+            case "kagent":
+                return items.kagent_metadata(self.items)
+            case _:
+                return None
 
     def _parts(self, expires: Sequence[Moment | None]) -> tuple[Body, ...]:
         match self.kind:
-            case "text":
+            case "text" | "kagent":
                 return ({"text": f"Which branch for {self.run}?"},)
             case "authorization":
                 return ({"text": f"Sign in at https://auth.example.com/device?user={self.run}."},)
@@ -200,7 +210,7 @@ def _bad(task: str) -> list[bytes]:
         packed({"statusUpdate": {"taskId": task, "status": {"state": "TASK_STATE_ODD"}}}),
         packed({"statusUpdate": {"taskId": task, "status": {}}}),
         packed({"statusUpdate": {"taskId": "", "status": asks}}),
-        packed({"statusUpdate": {"taskId": task, "status": {"state": "input_required"}}}),
+        packed({"statusUpdate": {"taskId": task, "status": {"state": "UNRECOGNIZED"}}}),
         packed({"kind": "status-update", "taskId": task, "status": "input-required"}),
         packed({"result": {"statusUpdate": update}, "error": {"code": -32001}}),
         _with_parts(task, call),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tests.chaos.agents.a2a_items import KAGENT_URI
 from tests.chaos.agents.instants import rfc3339
 from tests.chaos.agents.play import Moment, packed
 
@@ -63,6 +64,8 @@ def _message(said: Said, role: str, **members: Any) -> Body | None:
         return None
     about = {"messageId": said.message_id, "taskId": said.task, "contextId": said.context}
     metadata = {} if said.metadata is None else {"metadata": said.metadata}
+    if KAGENT_URI in metadata.get("metadata", {}):
+        metadata["extensions"] = [KAGENT_URI]
     return {**about, "role": role, **members, **metadata}
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from tests.chaos.agents.play import Given, Question
 
 Body = dict[str, Any]
+KAGENT_URI = "https://kagent.dev/extensions/hitl/v1"
 _APPROVAL_URI = "https://a2a-extensions.agentstack.beeai.dev/interactions/approval/v1"
 
 
@@ -64,10 +65,24 @@ def langgraph(chance: Random, run: str, number: int) -> Item:
 
 
 def adk_part(item: Item) -> Body:
-    return {
-        "data": item.data,
-        "metadata": {"adk_type": "function_call", "adk_is_long_running": True},
-    }
+    """Marked by ADK's prefix, or by that of another framework that uses it."""
+    prefix = ("adk", "kagent")[len(item.data["id"]) % 2]
+    marks = {f"{prefix}_type": "function_call", f"{prefix}_is_long_running": True}
+    return {"data": item.data, "metadata": marks}
+
+
+def kagent(chance: Random, run: str, number: int) -> Item:
+    """A tool that kagent's extension wants approved; null is no arguments."""
+    key = f"tool-{run}-{number}"
+    args = chance.choice((None, {"path": "/data/é", "depth": 50.0}))
+    body: Body = {"id": key, "call_id": f"call-{number}", "name": "delete", "args": args}
+    valid = _two('{"approved":true}', '{"approved":false,"rejection_reason":"no"}')
+    return Item(body, Question(key, valid, Given("true")))
+
+
+def kagent_metadata(items: tuple[Item, ...]) -> Body:
+    tools = [item.data for item in items]
+    return {KAGENT_URI: {"type": "tool_approval_request", "hint": "Sure?", "tools": tools}}
 
 
 def strands_part(items: tuple[Item, ...]) -> Body:

@@ -1,0 +1,155 @@
+"""kagent's extension for people in the loop, version 1: tools to approve, and questions.
+
+A status message lists the extension and has the request in its metadata under the same address;
+both are required. One message answers everything that was asked, and an omission is no approval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Raw
+
+from bridge.core.coverage import entry_status
+from bridge.core.model import Item as Asked
+from bridge.core.model import JsonText
+from bridge.protocols import slices
+from bridge.protocols.a2a.items import Item, Message, read_as
+from bridge.protocols.fields import Unreadable
+
+URI: Final = "https://kagent.dev/extensions/hitl/v1"
+TOOL: Final = "kagent_tool"
+QUESTION: Final = "kagent_question"
+
+_APPROVAL = (
+    b'{"type":"object","properties":{"approved":{"type":"boolean"},'
+    b'"rejection_reason":{"type":["string","null"]}},"required":["approved"],"additionalProperties":false}'
+)
+
+
+class _Tool(msgspec.Struct):
+    id: str = ""
+    call_id: str | None = None
+    name: str | None = None
+
+
+class _Nested(msgspec.Struct):
+    tools: list[Raw]
+
+
+class _Question(msgspec.Struct):
+    question: str | None = None
+    choices: list[str] | None = None
+    multiple: bool | None = None
+
+
+class _Request(msgspec.Struct):
+    """Of either type. What a child agent asks stands under `nested`, and is to be answered."""
+
+    type: str
+    id: str | None = None
+    hint: str | None = None
+    tools: list[Raw] | None = None
+    questions: list[Raw] | None = None
+    nested: _Nested | None = None
+
+
+def items_of(message: Message) -> Iterator[Item]:
+    """What a message asks by the extension; nothing where it is none of its requests.
+
+    Raises Unreadable for a request that could not be answered in full.
+    """
+    raw = slices.members_of(bytes(message.metadata)).get(URI)
+    if raw is None or URI not in (message.extensions or ()):
+        return
+    request = read_as(_Request, raw)
+    if request is None:
+        return
+    tools = request.nested.tools if request.nested is not None else request.tools or []
+    if request.type == "tool_approval_request":
+        for tool in tools:
+            yield _tool(tool, request.hint)
+    elif request.type == "ask_user_request":
+        request_id = request.id if request.nested is None else _read_tool(tools[0:1]).id
+        if not request_id:
+            raise Unreadable("malformed", "", "a request of kagent's extension has no id")
+        for number, question in enumerate(request.questions or ()):
+            yield _question(question, request_id, number)
+
+
+def _tool(raw: Raw, hint: str | None) -> Item:
+    tool = _read_tool([raw])
+    return Item(
+        TOOL,
+        id=tool.id,
+        name=tool.name,
+        message=hint or None,
+        schema=Raw(_APPROVAL),
+        data=raw,
+        tool_call_id=tool.call_id,
+    )
+
+
+def _read_tool(raws: Sequence[Raw]) -> _Tool:
+    tool = read_as(_Tool, raws[0]) if raws else None
+    if tool is None or not tool.id:
+        raise Unreadable("malformed", "", "a tool of kagent's extension has no id")
+    return tool
+
+
+def _question(raw: Raw, request_id: str, number: int) -> Item:
+    """Questions have no ids of their own: their request's, and their place in it."""
+    asked = read_as(_Question, raw) or _Question()
+    return Item(
+        QUESTION,
+        id=f"{request_id}/{number}",
+        message=asked.question or None,
+        schema=Raw(_texts(asked)),
+        data=raw,
+        request=request_id,
+    )
+
+
+def _texts(asked: _Question) -> JsonText:
+    """A text, or texts; what may be chosen is told and does not bind, as kagent takes any text."""
+    text: dict[str, object] = {"type": "string"}
+    if asked.choices:
+        text["examples"] = asked.choices
+    several: dict[str, object] = {"type": "array", "items": text, "minItems": 1}
+    if not asked.multiple:
+        several["maxItems"] = 1
+    return msgspec.json.encode({"anyOf": [text, several]})
+
+
+# --- Answers --------------------------------------------------------------------------------------
+
+
+def response(items: Sequence[Asked], shape: str, request: str | None) -> JsonText:
+    """The metadata that answers all `items`, which are of one shape and in the request's order."""
+    if shape == TOOL:
+        approvals = slices.array_of(map(_approval, items))
+        return slices.object_of({"type": b'"tool_approval_response"', "approvals": approvals})
+    answers = slices.array_of(slices.object_of({"answer": _answer(item)}) for item in items)
+    members = {"type": b'"ask_user_response"', "id": slices.text(request or ""), "answers": answers}
+    return slices.object_of(members)
+
+
+def _approval(item: Asked) -> JsonText:
+    """A tool that nobody decided on is rejected, and its agent is told why."""
+    members: dict[str, JsonText | None] = {"id": slices.text(item.question.interrupt_id)}
+    answer = item.answer
+    if entry_status(item) == "resolved" and answer is not None and answer.payload is not None:
+        return slices.object_of(members | slices.members_of(answer.payload))
+    reason = f"not approved: {item.closed_reason or item.status}"
+    return slices.object_of(
+        members | {"approved": b"false", "rejection_reason": slices.text(reason)}
+    )
+
+
+def _answer(item: Asked) -> JsonText:
+    payload = b"null"
+    if item.answer is not None and item.answer.payload is not None:
+        payload = item.answer.payload.strip()
+    return payload if payload.startswith(b"[") else slices.array_of([payload])
