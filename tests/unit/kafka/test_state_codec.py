@@ -129,6 +129,7 @@ def test_a_restore_files_a_run_undecoded(run: Run, timer: int | None) -> None:
     assert codec.peek_approvals(value) == b"".join(approvals)
 
 
+@settings(deadline=None)
 @given(runs(INT64))
 def test_a_run_key_tells_thread_and_command(run: Run) -> None:
     """A tombstone has nothing but its key."""
