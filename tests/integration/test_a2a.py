@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,8 @@ class Cluster:
             value = json.dumps(event).encode()
             asyncio.run(post(self.client, f"{self.prefix}tasks", b"stream-7", value, 0))
 
-    def answers(self, approval: dict[str, Any], payload: Any) -> None:
-        answer = {"approval_id": approval["approval_id"], "status": "resolved", "payload": payload}
+    def answers(self, approval: dict[str, Any], **members: Any) -> None:
+        answer = {"approval_id": approval["approval_id"], "status": "resolved", **members}
         topic = f"{self.prefix}answers"
         asyncio.run(post(self.client, topic, b"k", json.dumps(answer).encode(), 0))
 
@@ -96,7 +97,7 @@ def test_a_task_is_asked_answered_and_given_up(cluster: Cluster) -> None:
     cluster.tells(interrupt_artifact(INTERRUPT), hybrid())
     approval = cluster.awaits("approvals", lambda value: value["status"] == "pending")
     assert (approval["interrupt_id"], approval["scope"]) == (INTERRUPT, "reviewer")
-    cluster.answers(approval, {"branch": "main"})
+    cluster.answers(approval, payload={"branch": "main"})
     command = cluster.awaits("resume-commands", lambda _: True)
     native = command["native"]
     assert (native["method"], native["endpoint"]) == ("SendMessage", "https://agent.example/a2a")
@@ -110,3 +111,40 @@ def test_a_task_is_asked_answered_and_given_up(cluster: Cluster) -> None:
     cluster.tells(status("WORKING", task="task-2", at="2026-10-06T09:00:07Z"))
     closed = cluster.awaits("approvals", lambda value: value["status"] == "withdrawn")
     assert (closed["thread_id"], closed["closed_reason"]) == ("task-2", "moved_on")
+
+
+def _is_about(interrupt_id: str, approval: dict[str, Any]) -> bool:
+    return bool(approval["interrupt_id"] == interrupt_id)
+
+
+def test_kagents_tools_are_decided_in_one_message(cluster: Cluster) -> None:
+    """Each is an approval; what is cancelled is rejected, and the task goes on."""
+    uri = "https://kagent.dev/extensions/hitl/v1"
+    tools = [{"id": f"t-{n}", "call_id": f"c-{n}", "name": "wipe", "args": {}} for n in (1, 2)]
+    request = {"type": "tool_approval_request", "hint": "Two changes", "tools": tools}
+    asks = status("INPUT_REQUIRED", text(), metadata={uri: request}, task="task-3")
+    asks["statusUpdate"]["status"]["message"]["extensions"] = [uri]
+    cluster.tells(asks)
+    for number, answer in ((1, {"payload": {"approved": True}}), (2, {"status": "cancelled"})):
+        approval = cluster.awaits("approvals", partial(_is_about, f"t-{number}"))
+        cluster.answers(approval, **answer)
+    command = cluster.awaits("resume-commands", lambda one: one["thread_id"] == "task-3")
+    assert command["native"]["headers"]["A2A-Extensions"] == uri
+    message = command["native"]["body"]["params"]["message"]
+    assert message["metadata"][uri]["approvals"] == [
+        {"id": "t-1", "approved": True},
+        {"id": "t-2", "approved": False, "rejection_reason": "not approved: cancelled"},
+    ]
+
+
+def test_a_task_told_on_two_ways_within_a_millisecond_stays_asked(cluster: Cluster) -> None:
+    """Its response and its stream; the question is answered afterwards."""
+    at = "2026-10-06T09:00:05.484Z"
+    asking = status("INPUT_REQUIRED", text(), message_id="q9", task="task-4", at=at)
+    before = [status(state, task="task-4", at=at) for state in ("SUBMITTED", "WORKING")]
+    cluster.tells(asking, *before, asking)
+    approval = cluster.awaits("approvals", lambda one: one["thread_id"] == "task-4")
+    cluster.answers(approval, payload="main")
+    command = cluster.awaits("resume-commands", lambda one: one["thread_id"] == "task-4")
+    assert command["native"]["body"]["params"]["message"]["parts"] == [{"text": "main"}]
+    assert cluster.awaits("approvals", lambda one: one["thread_id"] == "task-4")["run_outcome"]

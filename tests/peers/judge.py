@@ -31,8 +31,12 @@ def judge(peer: Peer, played: Played, final: Observed) -> list[str]:
 
 
 def _one_command(turn: Turn, final: Observed, *, complete: bool) -> Iterator[str]:
-    """Exactly one for each interrupted run, whatever came after it."""
+    """Exactly one for each interrupted run, whatever came after it; none for a sign-in."""
     found = len(final.commands_of(turn.run))
+    if turn.elsewhere:
+        if found:
+            yield f"expected no resume command for an authorization, there are {found}"
+        return
     if found > 1 or (complete and not found):
         yield f"expected one resume command for the run, there are {found}"
 

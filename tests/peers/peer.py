@@ -56,6 +56,8 @@ class Peer:
     """How the agent ends when everything is cancelled: `cancelled` for A2A."""
     expired_end: str = "finished"
     """How it ends when one question is answered and one has expired."""
+    elsewhere: bool = False
+    """Its questions are authorizations: answers get `out_of_band`, and somebody signs in there."""
     own_deadline: bool = False
     """Its questions carry the deadline they are asked with; others get an `expire` operation."""
     cannot: Mapping[str, str] = field(default_factory=dict)

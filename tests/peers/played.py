@@ -18,6 +18,7 @@ class Turn:
     given: list[Mapping[str, Any]] = field(default_factory=list)  # expected entries, in that order
     command: Command | None = None
     reply: Mapping[str, Any] | None = None
+    elsewhere: bool = False  # it went on without a command, because somebody signed in
 
 
 @dataclass(slots=True)

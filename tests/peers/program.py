@@ -22,7 +22,7 @@ class Trouble(Exception):
 
 
 class Program:
-    """Use as an async context; `ask` and `resume` raise Trouble, after which it may be dead."""
+    """Use as an async context; its requests raise Trouble, after which it may be dead."""
 
     def __init__(self, command: Sequence[str], log: Path) -> None:
         """`log` takes all that the program says besides its replies."""
@@ -69,6 +69,11 @@ class Program:
         # A line break in JSON text can only be a blank between tokens.
         line = b'{"op":"resume","native":' + native.replace(b"\n", b" ") + b"}"
         return await self._call(line, CALL_SECONDS)
+
+    async def sign_in(self, thread: str) -> dict[str, Any]:
+        """Somebody does on that thread what its authorization asks for, without the bridge."""
+        request = {"op": "sign_in", "thread": thread}
+        return await self._call(json.dumps(request).encode(), CALL_SECONDS)
 
     async def end(self) -> None:
         """Close its stdin; kill it when it does not end by that."""

@@ -72,7 +72,8 @@ class _Scene:
         """A new thread's first run; its questions."""
         asked = await self._program.ask(case, expires_in)
         await self._publish(asked)
-        return await self.asked(2 if case == "two" else 1)
+        # However much an authorization is for, it is one question.
+        return await self.asked(2 if case == "two" and not self.peer.elsewhere else 1)
 
     async def asked(self, count: int) -> Turn:
         """The questions of a run that were not there before."""
@@ -85,7 +86,11 @@ class _Scene:
         return turn
 
     async def answer(self, turn: Turn, index: int) -> None:
-        """The right answer to one question."""
+        """The right answer to one question; an authorization takes none."""
+        if self.peer.elsewhere:
+            await self._answer(turn.asked[index], "out_of_band", payload=self.peer.answer)
+            turn.elsewhere = True
+            return
         await self._answer(turn.asked[index], "accepted", payload=self.peer.answer)
         turn.given.append({"status": "resolved", "reason": "answered", "payload": self.peer.answer})
 
@@ -113,6 +118,8 @@ class _Scene:
 
     async def resume(self, turn: Turn) -> str:
         """Give the command to the program, publish what its agent says; how the run ended."""
+        if turn.elsewhere:
+            return await self._sign_in(turn)
         turn.command = await self._bridge.until(
             lambda seen: next(iter(seen.commands_of(turn.run)), None), "a resume command"
         )
@@ -120,6 +127,18 @@ class _Scene:
         turn.reply = reply
         await self._publish(reply)
         return str(reply.get("end"))
+
+    async def _sign_in(self, turn: Turn) -> str:
+        """The agent goes on by itself, and that closes its question; so does its next one."""
+        turn.reply = await self._program.sign_in(turn.run[2])
+        await self._publish(turn.reply)
+        (asked,) = (one["approval_id"] for one in turn.asked)
+
+        def closed(seen: Observed) -> bool | None:
+            return seen.approvals[asked].get("run_outcome") in {"withdrawn", "superseded"} or None
+
+        await self._bridge.until(closed, "the authorization's end")
+        return str(turn.reply.get("end"))
 
     async def _answer(self, question: Members, expected: str, **members: Any) -> None:
         self._sent += 1
@@ -154,8 +173,8 @@ async def _answered(scene: _Scene) -> None:
 
 async def _all_cancelled(scene: _Scene) -> None:
     turn = await scene.ask("two")
-    await scene.cancel(turn, 0)
-    await scene.cancel(turn, 1)
+    for index in range(len(turn.asked)):
+        await scene.cancel(turn, index)
     await scene.resume(turn)
 
 

@@ -50,6 +50,31 @@ def _adk(name: str, title: str, *arguments: str) -> Peer:
     )
 
 
+_ELSEWHERE = {
+    WRONG_THEN_RIGHT: "an authorization takes no payload, right or wrong",
+    ONE_EXPIRED: "a status asks for one authorization",
+}
+
+
+def _sign_in(name: str, title: str, program: str, *arguments: str) -> Peer:
+    return Peer(
+        name=name,
+        title=title,
+        protocol="a2a",
+        set="current",
+        program=program,
+        arguments=arguments,
+        answer={"token": "none of the bridge's"},
+        proof="paid back 4711",
+        wrong=NO_SCHEMA,
+        elsewhere=True,
+        cancelled_end="cancelled",
+        expired_end="cancelled",
+        cannot=_ELSEWHERE,
+        note="asks for an authorization: answered `out_of_band`, it closes once somebody signed in",
+    )
+
+
 def _strands(name: str, title: str, *arguments: str) -> Peer:
     return Peer(
         name=name,
@@ -94,6 +119,11 @@ PEERS: Final[tuple[Peer, ...]] = (
         "a2a-sdk, 0.3 REST, responses",
         *("--version=0.3", "--binding=rest", "--source=bodies"),
     ),
+    _sign_in(
+        "a2a-sdk-auth",
+        "a2a-sdk, AUTH_REQUIRED, pushed",
+        "a2a_sdk_auth_peer.py",
+    ),
     _adk("a2a-adk", "google-adk (A2A), responses", "--source=bodies"),
     _adk("a2a-adk-new-executor", "google-adk (A2A, new executor), streamed", "--new-executor"),
     Peer(
@@ -109,6 +139,7 @@ PEERS: Final[tuple[Peer, ...]] = (
         cancelled_end="cancelled",
         expired_end="cancelled",
     ),
+    _sign_in("a2a-adk-auth", "google-adk (A2A), its request_credential", "a2a_adk_auth_peer.py"),
     _langgraph("a2a-langgraph", "LangGraph server (A2A), responses", "--source=bodies"),
     _langgraph(
         "a2a-langgraph-0.3",

@@ -72,11 +72,21 @@ class Client:
         if first.error is not None:
             return _reply(task_id, [response.text], "refused", None, first.error)
         events = await self._follow(task_id, response.text)
-        task = await self._task(task_id)
+        task = await self.task(task_id)
         last = said(task)
         self.asked[task_id] = last
         end = ENDS.get(last.state, "refused")
         return _reply(task_id, events, end, json.loads(task), last.state)
+
+    async def signed_in(self, task_id: str) -> Reply:
+        """All events of a task that goes on because somebody signed in, until it rests."""
+        events = await (self._pushed(task_id) if self.source == "push" else self._polled(task_id))
+        task = await self.task(task_id)
+        last = said(task)
+        self.asked[task_id] = last
+        return _reply(
+            task_id, events, ENDS.get(last.state, "refused"), json.loads(task), last.state
+        )
 
     async def _follow(self, task_id: str, response: str) -> list[str]:
         if self.source == "push":
@@ -114,7 +124,7 @@ class Client:
         events: list[str] = []
         async with asyncio.timeout(SECONDS):
             while not events or not self._is_new(task_id, said(events[-1])):
-                task = await self._task(task_id)
+                task = await self.task(task_id)
                 if not events or task != events[-1]:
                     events.append(task)
                 await asyncio.sleep(0.05)
@@ -129,7 +139,8 @@ class Client:
                     return events
                 await asyncio.sleep(0.02)
 
-    async def _task(self, task_id: str) -> str:
+    async def task(self, task_id: str) -> str:
+        """The task as it stands now."""
         if self.binding == "jsonrpc":
             return (await post(*self._call(2, {"id": task_id}, ""))).text
         path = ("/v1" if self.version == "0.3" else "") + _path(task_id)

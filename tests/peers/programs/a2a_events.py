@@ -6,7 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-ENDS = {"completed": "finished", "canceled": "cancelled", "input-required": "asks"}
+ENDS = {
+    "completed": "finished",
+    "canceled": "cancelled",
+    "input-required": "asks",
+    "auth-required": "asks",
+}
 
 
 @dataclass(frozen=True)

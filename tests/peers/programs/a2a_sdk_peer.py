@@ -91,7 +91,7 @@ def _answers(message: Message) -> list[Any]:
     return [item["interruptResponse"]["response"] for item in items]
 
 
-def _card() -> AgentCard:
+def card() -> AgentCard:
     modes = ["text/plain", "application/json"]
     return AgentCard(
         name="refunds",
@@ -114,7 +114,7 @@ def _app(binding: str) -> Starlette:
     handler = DefaultRequestHandler(
         Refunds(),
         InMemoryTaskStore(),
-        _card(),
+        card(),
         push_config_store=configs,
         push_sender=BasePushNotificationSender(httpx.AsyncClient(), configs),
     )
@@ -123,7 +123,7 @@ def _app(binding: str) -> Starlette:
     return Starlette(routes=create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True))
 
 
-def _webhook(client: Client) -> Starlette:
+def webhook(client: Client) -> Starlette:
     async def take(request: HttpRequest) -> Response:
         client.pushed.append((await request.body()).decode())
         return Response()
@@ -136,7 +136,7 @@ async def _start(given: argparse.Namespace) -> Client:
     root = url if given.binding == "rest" else f"{url}/"
     client = Client(root, given.version, given.binding, given.source)
     if given.source == "push":
-        client.webhook = await listen(_webhook(client)) + "/"
+        client.webhook = await listen(webhook(client)) + "/"
     return client
 
 
