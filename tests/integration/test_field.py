@@ -186,6 +186,28 @@ def frameworks(now: datetime) -> list[Sent]:
     ]
 
 
+def tasks(now: datetime) -> list[Sent]:
+    """p07 to p10: dialects of A2A."""
+    whole = {
+        "p07_kagent_hitl_v1_two_tools.json": asks("task-14", "t-1", "t-2"),
+        "p07_kagent_hitl_v1_ask_user.json": asks("task-15", "q-1/0", "q-1/1"),
+        "p08_credential_request_as_input_required.json": asks(
+            "task-16", "m-16", kind="authorization"
+        ),
+        "p09_a2a_snake_case_task.json": asks("task-17", "m-17"),
+        "p09_a2a_snake_case_status_update.json": asks("task-18", "m-18"),
+        "p09_a2a_snake_case_moved_on.json": NOTHING,
+    }
+    states = vectors.lines("p10_a2a_state_spellings.jsonl", now)
+    unknown = told("letter unsupported")
+    finds = [asks("task-20", "m-task-20"), NOTHING, asks("task-21", "m-task-21")]
+    finds += [asks("task-22", "m-task-22"), unknown, unknown]
+    return [
+        *(Sent("a2a", vectors.value(name, now), found) for name, found in whole.items()),
+        *(Sent("a2a", value, found) for value, found in zip(states, finds, strict=True)),
+    ]
+
+
 DONE = "unknown_outcome"
 SOURCES: Mapping[str, Mapping[str, Any]] = {
     "ag-ui": {"name": "field", "protocol": "ag-ui"},
@@ -281,7 +303,7 @@ async def test_everything_from_the_field_gets_its_right_result(
 ) -> None:
     """Nothing is read past that asks, nothing is refused that answers; each refusal says why."""
     now = datetime.now(UTC)
-    made = (wrapped, answered, erased, stamped, keyed, frameworks)
+    made = (wrapped, answered, erased, stamped, keyed, frameworks, tasks)
     sent = [one for rows in made for one in rows(now)]
     sent.append(Sent("ag-ui", question("thr-last"), asks("thr-last")))
     async with working(bootstrap, tmp_path) as site:

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import field as vectors
 from tests.unit.protocols.a2a_bench import Agents
 
-FOLDER = Path(os.environ.get("BRIDGE_VECTORS") or Path(__file__).parents[4] / "shared/vectors")
 HITL = "https://kagent.dev/extensions/hitl/v1"
 CANARY = b"made-up-secret-0123456789"
 
 
 def field(name: str) -> Agents:
     """The slot after the file's records; one record each."""
-    path = FOLDER / "field" / name
-    if not path.is_file():
-        pytest.skip(f"no vectors at {path}; set BRIDGE_VECTORS to their folder")
-    text = path.read_text(encoding="utf-8")
-    values = text.splitlines() if path.suffix == ".jsonl" else [text]
+    values = vectors.lines(name) if name.endswith(".jsonl") else [vectors.value(name)]
     agents = Agents({"endpoint": "https://agent.example/a2a"})
     agents.tells(*values)
     return agents
@@ -94,7 +88,7 @@ def test_snake_case_asks(name: str, task: str, run: str) -> None:
 def test_snake_case_moves_on() -> None:
     """The task's question is closed by it."""
     agents = field("p09_a2a_snake_case_moved_on.json")
-    moved = (FOLDER / "field" / "p09_a2a_snake_case_moved_on.json").read_text()
+    moved = vectors.value("p09_a2a_snake_case_moved_on.json")
     status = {"state": "TASK_STATE_INPUT_REQUIRED", "timestamp": "2026-11-30T08:00:00Z"}
     asks = {"statusUpdate": {"taskId": "task-9", "contextId": "ctx-9", "status": status}}
     agents.tells(json.dumps(asks), moved)
