@@ -99,6 +99,12 @@ class StateLost(ClusterError):
     code = "state_lost"
 
 
+class TopicNotStamped(ClusterError):
+    """The state topic holds its writers' stamps, not the brokers', so nobody knows the time."""
+
+    code = "topic_not_stamped"
+
+
 class PositionLost(ClusterError):
     """A stored input position is no longer retained; going on would skip records silently."""
 

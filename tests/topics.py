@@ -6,6 +6,13 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from aiokafka.admin import NewTopic
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
 
 from bridge.kafka.topic_admin import connected, ensure
 
@@ -25,3 +32,11 @@ async def create_topics(bootstrap: str, topics: list[NewTopic]) -> None:
     async with connected({"bootstrap_servers": bootstrap}) as admin:
         created = await ensure(admin, topics)
     assert not created.existed, created.existed
+
+
+def set_topic(admin: AdminClient, topic: str, name: str, value: str) -> None:
+    """Change one setting of a topic."""
+    entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+    changed = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    for done in admin.incremental_alter_configs([changed]).values():
+        done.result(20)

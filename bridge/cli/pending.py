@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Iterable
-from datetime import UTC, datetime
 
 from rich.console import Console
 from rich.live import Live
@@ -17,6 +16,8 @@ from bridge.console.board import Board, Shown
 from bridge.console.json_lines import write_line
 from bridge.console.table import lines, table
 from bridge.errors import ConfigError
+from bridge.kafka.clock import OnlookerClock
+from bridge.kafka.quorum import cluster_time
 from bridge.kafka.reader import Reader, reading
 
 _REFRESH_SECONDS = 1.0
@@ -37,16 +38,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _run(config: Config, source: str | None, *, as_json: bool, watch: bool) -> None:
     board = Board()
-    async with reading(config.kafka.client_kwargs(), config.topics.name("approvals")) as reader:
+    client = config.kafka.client_kwargs()
+    clock = OnlookerClock(None if as_json else await cluster_time(client))
+    async with reading(client, config.topics.name("approvals")) as reader:
         async for record in reader.to_end():
+            clock.read(record.origin.timestamp)
             board.take(record)
         if as_json:
             _print_json(board.pending(source))
-        elif not watch:
-            _print_table(board, source)
-        if watch:
-            follow = _follow_json if as_json else _follow_table
-            await follow(reader, board, source)
+            if watch:
+                await _follow_json(reader, board, source)
+        elif watch:
+            await _follow_table(reader, board, clock, source)
+        else:
+            _print_table(board, clock, source)
     if board.unreadable:
         print(f"{board.unreadable} records were no approvals in JSON", file=sys.stderr)
 
@@ -59,15 +64,18 @@ async def _follow_json(reader: Reader, board: Board, source: str | None) -> None
         _print_json(shown for shown in changes if source in (None, shown.view.source))
 
 
-async def _follow_table(reader: Reader, board: Board, source: str | None) -> None:
+async def _follow_table(
+    reader: Reader, board: Board, clock: OnlookerClock, source: str | None
+) -> None:
     console = Console()
     with Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
             # Title, caption, heading and frame take eight lines; a row takes at least one.
             most = max(1, console.height - 8)
             views = [shown.view for shown in board.pending(source)]
-            live.update(table(views, datetime.now(UTC), most), refresh=True)
+            live.update(table(views, clock.now(), most), refresh=True)
             for record in await reader.poll(_REFRESH_SECONDS):
+                clock.read(record.origin.timestamp)
                 board.take(record)
 
 
@@ -76,9 +84,9 @@ def _print_json(approvals: Iterable[Shown]) -> None:
         write_line(shown.text)
 
 
-def _print_table(board: Board, source: str | None) -> None:
+def _print_table(board: Board, clock: OnlookerClock, source: str | None) -> None:
     views = [shown.view for shown in board.pending(source)]
-    now = datetime.now(UTC)
+    now = clock.now()
     if sys.stdout.isatty():
         Console().print(table(views, now))
     else:

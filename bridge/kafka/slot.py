@@ -27,6 +27,7 @@ from bridge.errors import (
     SourceNotConfigured,
     StateFormatNewer,
     StateLost,
+    TopicNotStamped,
     TransactionError,
     TransactionUndecided,
 )
@@ -57,6 +58,7 @@ FATAL: Final = (
     SourceNotConfigured,
     StateFormatNewer,
     StateLost,
+    TopicNotStamped,
     TransactionUndecided,
 )
 """What somebody has to mend: the slot stops and says what to do."""
@@ -161,14 +163,10 @@ class Slot:
 
     def figures(self) -> SlotFigures:
         """What a scrape shows of this slot."""
-        if self._tenure is None:
-            return SlotFigures(state=self.state)
-        return replace(self._tenure.figures(), state=self.state)
-
-    @property
-    def skew_seconds(self) -> float:
-        """How far this machine's wall clock is ahead of broker time."""
-        return self._clock.skew_seconds(time.time())
+        known = SlotFigures(self.state) if self._tenure is None else self._tenure.figures()
+        # The only use of this machine's wall clock: to say how far off it is.
+        skew = self._clock.skew_seconds(time.time())
+        return replace(known, state=self.state, clock_skew=skew)
 
     async def _stand_still(self, error: BridgeError) -> None:
         """Keep the slot, do nothing for a while, and let readiness and the log say why.

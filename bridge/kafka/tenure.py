@@ -29,7 +29,7 @@ from bridge.kafka.names import transactional_id
 from bridge.kafka.output_watch import OutputWatch
 from bridge.kafka.restore import restore
 from bridge.kafka.setup import SlotSetup, takeover_marks
-from bridge.kafka.transaction import OUTPUTS, SlotProducer
+from bridge.kafka.transaction import OUTPUTS, Committed, SlotProducer, untimed
 from bridge.kafka.verdict import Verdicts
 from bridge.observe.slot_figures import SlotFigures, SlotState
 from bridge.records.outgoing import Outgoing
@@ -72,6 +72,7 @@ class Tenure:
             desk.slot,
             setup.topics,
             verdicts=verdicts,
+            on_stamp=clock.learn,
             deadline=setup.times.transaction_deadline,
             timeout=setup.times.transaction_timeout,
         )
@@ -102,7 +103,9 @@ class Tenure:
         seen = self._seen()
         await self._intake.open(seen, self._producer.partition_counts)  # 4: positions
         marks = takeover_marks(self._slot)
-        await self._write(self._takeover(), marks)  # 5: the takeover record (R2)
+        taken = await self._write(self._takeover(), marks)  # 5: the takeover record (R2)
+        if not self._clock.is_set:
+            raise untimed(self._setup.topics["state"], taken)
         self._producer.verdicts.forget()
         self._ends = await self._intake.end_offsets()  # 6: from here on, inputs
         self._hold_until = self._clock.now() + self._setup.times.takeover_grace
@@ -208,7 +211,7 @@ class Tenure:
         self._count(cycle, polled)
         return worth
 
-    async def _write(self, state: StateRecords, outgoing: Sequence[Outgoing] = ()) -> None:
+    async def _write(self, state: StateRecords, outgoing: Sequence[Outgoing] = ()) -> Committed:
         """One transaction; memory may take the changes only after it has committed."""
         began = time.monotonic()
         records = [*outgoing, *(Outgoing("state", key, value) for key, value in state)]
@@ -216,10 +219,9 @@ class Tenure:
         self._committed = dict(self._intake.positions)
         self._committed_at = time.monotonic()
         self._setup.metrics.committed(self._committed_at - began)
-        if committed.timestamp is not None:
-            self._clock.learn(committed.timestamp)
         if committed.offset is not None:
             self._remembered.note(self._state, committed.offset + 1)
+        return committed
 
     async def _watch_state(self) -> None:
         """Now and then: a slot with nothing to write would not notice that its state is gone, or
@@ -314,17 +316,17 @@ class Tenure:
 
     def figures(self) -> SlotFigures:
         """What a scrape shows of this slot."""
-        ledger, now = self._ledger, self._clock.now()
+        ledger, clock = self._ledger, self._clock
         open_since, resumed_since = self._oldest()
         return SlotFigures(
             state=self.state,
             pending=ledger.pending,
-            oldest_pending_at=open_since,
-            oldest_unconfirmed_at=resumed_since,
+            oldest_pending={source: clock.age_seconds(at) for source, at in open_since.items()},
+            oldest_unconfirmed=0 if resumed_since is None else clock.age_seconds(resumed_since),
             unconfirmed=ledger.unconfirmed,
             parked=ledger.parked_count,
             timers=len(ledger.timers),
-            timers_held=ledger.timers.overdue(now) if self._holding else 0,
+            timers_held=ledger.timers.overdue(clock.now()) if self._holding else 0,
             lag=self._intake.lag(),
             input_blocked=self._intake.blocked(),
             output_blocked=self._watch.blocked(),

@@ -5,10 +5,9 @@ It keeps no records and retries nothing: after any failure it is dead, and the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Final, Literal, get_args
 
 from aiokafka.client import AIOKafkaClient
@@ -18,7 +17,6 @@ from aiokafka.errors import (
     TopicAuthorizationFailedError,
     UnknownTopicOrPartitionError,
 )
-from aiokafka.producer.message_accumulator import BatchBuilder
 from aiokafka.structs import RecordMetadata, TopicPartition
 
 from bridge.core.model import Millis
@@ -28,6 +26,7 @@ from bridge.errors import (
     Fenced,
     NotAuthorized,
     OutcomeUnknown,
+    TopicNotStamped,
     TopicsWrong,
     TransactionError,
     TransactionFailed,
@@ -39,6 +38,7 @@ from bridge.kafka.aiokafka_internals import (
     identity,
     muted_retries,
 )
+from bridge.kafka.batches import Batch, batches_of
 from bridge.kafka.clients import (
     REQUEST_TIMEOUT,
     START_DEADLINE,
@@ -71,6 +71,20 @@ class Committed:
     timestamp: Millis | None
 
 
+def untimed(topic: str, committed: Committed) -> BridgeError:
+    """Why a commit to the state topic told no time; nothing is decided before a broker has."""
+    if committed.offset is None:
+        return TransactionFailed("It was acknowledged without its time. Open the slot again.")
+    return TopicNotStamped(
+        f"Brokers put no time on the records of {topic}, so no deadline can be judged. "
+        "Run: interrupt-bridge topics check"
+    )
+
+
+def _ignore(_stamp: Millis) -> None:
+    return None
+
+
 class SlotProducer:
     """The producer of one slot; its epoch is the lease on the slot that counts."""
 
@@ -82,12 +96,14 @@ class SlotProducer:
         topics: Mapping[str, str],
         *,
         verdicts: Verdicts | None = None,
+        on_stamp: Callable[[Millis], None] = _ignore,
         deadline: float = TRANSACTION_DEADLINE,
         timeout: float = TRANSACTION_TIMEOUT,
     ) -> None:
         """`topics` gives topic names by role; `verdicts` is where the slot keeps what became of
-        its former transactions; `deadline` (seconds) bounds each transaction here, `timeout` on
-        the broker, where it must be longer.
+        its former transactions; `on_stamp` is told each stamp of the state partition as it comes,
+        in a transaction that fails afterwards too; `deadline` (seconds) bounds each transaction
+        here, `timeout` on the broker, where it must be longer.
         """
         self.verdicts = verdicts if verdicts is not None else Verdicts()
         self.transactional_id = transactional_id
@@ -96,6 +112,7 @@ class SlotProducer:
         self._slot = slot
         self._topics = {role: topics[role] for role in get_args(Role)}
         self._deadline = deadline
+        self._on_stamp = on_stamp
 
     async def start(self, within: float = START_DEADLINE) -> None:
         """Fence the predecessor and settle its open transaction (R1: read nothing before this).
@@ -175,6 +192,10 @@ class SlotProducer:
         return identity(self._producer)
 
     @property
+    def _state(self) -> TopicPartition:
+        return TopicPartition(self._topics["state"], self._slot)
+
+    @property
     def shared_topic(self) -> str:
         """The only topic of which other slots write to the same partitions."""
         return self._topics["reroute"]
@@ -239,8 +260,8 @@ class SlotProducer:
             )
         self.life = "busy"
 
-    async def _send(self, outgoing: Sequence[Outgoing]) -> list[tuple[_Batch, RecordMetadata]]:
-        batches = self._batches(outgoing)
+    async def _send(self, outgoing: Sequence[Outgoing]) -> list[tuple[Batch, RecordMetadata]]:
+        batches = batches_of(outgoing, self._slot, self._topics, self._producer.create_batch)
         # Without a pause in between, so that all partitions share one AddPartitions request
         futures = [
             await self._producer.send_batch(
@@ -248,6 +269,9 @@ class SlotProducer:
             )
             for batch in batches
         ]
+        for batch, future in zip(batches, futures, strict=True):
+            if batch.partition == self._state:
+                future.add_done_callback(self._hear)
         # R4: a failed batch fails its future only; a commit would publish all the others
         results = await asyncio.gather(*futures, return_exceptions=True)
         for result in results:
@@ -255,27 +279,15 @@ class SlotProducer:
                 raise result
         return list(zip(batches, results, strict=True))
 
-    def _batches(self, outgoing: Sequence[Outgoing]) -> list[_Batch]:
-        """Whole batches by partition: 1-3 us a record where `send()` takes 7-11.
+    def _hear(self, acknowledged: asyncio.Future[RecordMetadata]) -> None:
+        failed = acknowledged.cancelled() or acknowledged.exception() is not None
+        if not failed and acknowledged.result().timestamp >= 0:
+            self._on_stamp(acknowledged.result().timestamp)
 
-        The first batches of all partitions come first: a partition's next one has to wait until
-        the one before is on its way.
-        """
-        built: dict[TopicPartition, list[_Batch]] = {}
-        for record in outgoing:
-            partition = self._slot if record.partition is None else record.partition
-            target = TopicPartition(self._topics[record.topic], partition)
-            mine = built.setdefault(target, [])
-            if not mine or not mine[-1].append(record):
-                mine.append(_Batch(target, self._producer.create_batch()))
-                mine[-1].append(record)  # the first record of a batch may have any size
-        return [batch for turn in zip_longest(*built.values()) for batch in turn if batch]
-
-    def _committed(self, acknowledged: list[tuple[_Batch, RecordMetadata]]) -> Committed:
-        state = TopicPartition(self._topics["state"], self._slot)
+    def _committed(self, acknowledged: list[tuple[Batch, RecordMetadata]]) -> Committed:
         for batch, metadata in reversed(acknowledged):
             # A retry that the broker knew already is acknowledged with offset and time -1
-            if batch.partition == state and metadata.offset >= 0:
+            if batch.partition == self._state and metadata.offset >= 0:
                 return Committed(
                     offset=metadata.offset + batch.builder.record_count() - 1,
                     timestamp=metadata.timestamp if metadata.timestamp >= 0 else None,
@@ -313,26 +325,6 @@ class SlotProducer:
             if retries:
                 cause += "; the broker said NotEnoughReplicas: look at its in-sync replicas"
         return TransactionFailed(f"Nothing was written; open the slot again. {cause}")
-
-
-class _Batch:
-    """A batch for one partition, open until it is full."""
-
-    __slots__ = ("builder", "partition")
-
-    def __init__(self, partition: TopicPartition, builder: BatchBuilder) -> None:
-        self.partition = partition
-        self.builder = builder
-
-    def append(self, record: Outgoing) -> bool:
-        """Whether the record found room."""
-        appended = self.builder.append(
-            timestamp=None,  # the client's, which brokers replace by theirs
-            key=record.key,
-            value=record.value,
-            headers=list(record.headers),
-        )
-        return appended is not None
 
 
 def _is_fencing(error: BaseException | None) -> bool:

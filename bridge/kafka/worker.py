@@ -140,9 +140,6 @@ class Worker:
                 self._ended(number, task)
         for number in sorted(assigned - self._slots.keys()):
             self._start(number)
-        served = [slot for slot in self._slots.values() if slot.state == "serving"]
-        if served:
-            self._metrics.clock_skew.set(served[0].skew_seconds)
 
     def _start(self, number: int) -> None:
         slot = Slot(self._desk(number), self._setup(), self._membership)

@@ -6,7 +6,6 @@ collected; gauges are read from the slots when somebody scrapes.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
@@ -49,14 +48,13 @@ _COUNTERS = (
 class Metrics:
     """All of them. Attribute names are the metrics' names without prefix and `_total`."""
 
-    def __init__(self, version: str, now: Callable[[], int] | None = None) -> None:
-        """`now`: milliseconds of the clock that slots date by; without it the wall clock."""
+    def __init__(self, version: str) -> None:
         self.registry = CollectorRegistry()
         self._counters = {
             name: BoundedCounter(PREFIX + name, text, label, self.registry)
             for name, label, text in _COUNTERS
         }
-        self.slots = SlotCollector(now or (lambda: time.time_ns() // 1_000_000))
+        self.slots = SlotCollector()
         self.registry.register(self.slots)
         self.approval_age = self._histogram(
             "approval_age_seconds", "From publishing a question to closing it", _AGE_BUCKETS
@@ -70,11 +68,6 @@ class Metrics:
         self.restored_records = Counter(
             PREFIX + "restored_records",
             "State records read while restoring",
-            registry=self.registry,
-        )
-        self.clock_skew = Gauge(
-            PREFIX + "clock_skew_seconds",
-            "Our wall clock minus broker time",
             registry=self.registry,
         )
         self.slots_configured = self._gauge("slots_configured", "Slots that the settings name")

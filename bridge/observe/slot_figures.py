@@ -23,27 +23,26 @@ PREFIX = "interrupt_bridge_"
 
 @dataclass(frozen=True, slots=True)
 class SlotFigures:
-    """One slot now. Instants are milliseconds of the clock that the collector is given."""
+    """One slot now. Ages are in seconds, by the clock that the slot dates by."""
 
     state: SlotState
     pending: Mapping[str, int] = field(default_factory=dict)  # by source
-    oldest_pending_at: Mapping[str, int] = field(default_factory=dict)  # by source
+    oldest_pending: Mapping[str, float] = field(default_factory=dict)  # by source
     unconfirmed: int = 0  # resumed runs that nobody was seen to continue yet
-    oldest_unconfirmed_at: int | None = None
+    oldest_unconfirmed: float = 0.0
     parked: int = 0
     timers: int = 0
     timers_held: int = 0
     lag: Mapping[str, int] = field(default_factory=dict)  # by topic
     input_blocked: Mapping[str, float] = field(default_factory=dict)  # seconds by topic
     output_blocked: Mapping[str, float] = field(default_factory=dict)  # seconds by topic
+    clock_skew: float | None = None  # seconds; None before a broker has told the time
 
 
 class SlotCollector(Collector):
     """Sums the figures of all watched slots; labels are sources and topics of the settings."""
 
-    def __init__(self, now: Callable[[], int]) -> None:
-        """`now` gives milliseconds of the same clock as the instants in the figures."""
-        self._now = now
+    def __init__(self) -> None:
         self._slots: dict[int, Callable[[], SlotFigures]] = {}
 
     def watch(self, slot: int, figures: Callable[[], SlotFigures]) -> None:
@@ -61,7 +60,7 @@ class SlotCollector(Collector):
             "oldest_pending_age_seconds",
             "Age of the oldest question that is still pending, 0 with none",
             "source",
-            self._oldest(slots),
+            _longest([dict.fromkeys(_pending(slots), 0.0), *(f.oldest_pending for f in slots)]),
         )
         states = Counter(figures.state for figures in slots)
         yield _gauge(
@@ -91,30 +90,17 @@ class SlotCollector(Collector):
             "Resumed runs that nobody was seen to continue",
             sum(figures.unconfirmed for figures in slots),
         )
-        oldest = [f.oldest_unconfirmed_at for f in slots if f.oldest_unconfirmed_at is not None]
         yield _single(
             "resume_unconfirmed_oldest_age_seconds",
             "Age of the oldest resume command that nobody was seen to use, 0 with none",
-            self._age(min(oldest)) if oldest else 0,
+            max((figures.oldest_unconfirmed for figures in slots), default=0.0),
         )
         yield _single("parked", "Answers waiting for their question", sum(f.parked for f in slots))
         yield _single("timers", "Timers set", sum(f.timers for f in slots))
         yield _single(
             "timers_held", "Timers due but held after a takeover", sum(f.timers_held for f in slots)
         )
-
-    def _oldest(self, slots: list[SlotFigures]) -> dict[str, float]:
-        oldest: dict[str, int] = {}
-        for figures in slots:
-            for source, at in figures.oldest_pending_at.items():
-                oldest[source] = min(at, oldest.get(source, at))
-        return {
-            source: self._age(oldest[source]) if source in oldest else 0
-            for source in oldest.keys() | _pending(slots).keys()
-        }
-
-    def _age(self, at: int) -> float:
-        return max(0.0, (self._now() - at) / 1_000)
+        yield _skew(slots)
 
 
 def _pending(slots: list[SlotFigures]) -> Mapping[str, int]:
@@ -137,6 +123,19 @@ def _longest(each: Iterable[Mapping[str, float]]) -> Mapping[str, float]:
         for label, value in seconds.items():
             longest[label] = max(value, longest.get(label, 0.0))
     return longest
+
+
+def _skew(slots: list[SlotFigures]) -> GaugeMetricFamily:
+    """The worst of all slots, whose partitions may be led by different brokers.
+
+    No sample where nobody knows: a 0 would say that the clock is right.
+    """
+    known = [figures.clock_skew for figures in slots if figures.clock_skew is not None]
+    text = "Our wall clock minus broker time; absent until a broker has told it"
+    family = GaugeMetricFamily(PREFIX + "clock_skew_seconds", text)
+    for worst in sorted(known, key=abs)[-1:]:
+        family.add_metric([], worst)
+    return family
 
 
 def _gauge(name: str, text: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:

@@ -78,14 +78,6 @@ def die_fenced(_what: str) -> None:
     tenure.Tenure._restore = dying  # type: ignore[method-assign]  # a rig
 
 
-def clock(seconds: str) -> None:
-    """This machine's wall clock is so many seconds ahead (or behind)."""
-    wall, nanoseconds = time.time, time.time_ns
-    off = float(seconds)
-    time.time = lambda: wall() + off
-    time.time_ns = lambda: nanoseconds() + int(off * 1e9)
-
-
 def group(name: str) -> None:
     """The lease is taken in another group, with the transactional ids of the settings."""
 
@@ -154,7 +146,6 @@ RIGS: dict[str, Callable[[str], None]] = {
     "die-after-commit": die_after_commit,
     "die-restoring": die_restoring,
     "die-fenced": die_fenced,
-    "clock": clock,
     "group": group,
     "dump": dump,
 }

@@ -56,10 +56,15 @@ class Site:
 
     @asynccontextmanager
     async def worker(
-        self, name: str = "worker", command: Sequence[str] = WORKER, *, ready: bool = True
+        self,
+        name: str = "worker",
+        command: Sequence[str] = WORKER,
+        *,
+        ready: bool = True,
+        env: Mapping[str, str] | None = None,
     ) -> AsyncIterator[Worker]:
         """One worker by itself, perhaps of another command; ended whatever happens."""
-        worker = Worker(name, self.config, self.directory, command=command)
+        worker = Worker(name, self.config, self.directory, env, command)
         worker.start()
         try:
             if ready:

@@ -13,14 +13,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaProducer
 from confluent_kafka import TopicPartition as ConfluentPartition
-from confluent_kafka.admin import (
-    AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    NewPartitions,
-    ResourceType,
-)
+from confluent_kafka.admin import AdminClient, NewPartitions
 
 from bridge.core.ids import home_slot
 from bridge.core.model import Limits, SourcePolicy
@@ -36,6 +29,7 @@ from bridge.kafka.setup import SlotSetup, SlotTimes
 from bridge.kafka.slot import AskMembership, Slot
 from bridge.observe.metrics import Metrics
 from bridge.protocols import PROTOCOLS
+from tests.topics import set_topic
 
 OWN_INPUTS = ("answers", "operations", "reroute")
 QUICK = SlotTimes(takeover_grace=100, refresh=0.2, retry=0.2)
@@ -156,10 +150,7 @@ class Deployment:
 
     def set_topic(self, topic: str, name: str, value: str) -> None:
         """Change one setting of a topic."""
-        entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
-        changed = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-        for done in self.admin.incremental_alter_configs([changed]).values():
-            done.result(20)
+        set_topic(self.admin, topic, name, value)
 
     def delete_topic(self, topic: str) -> None:
         for done in self.admin.delete_topics([topic]).values():

@@ -119,6 +119,20 @@ async def test_a_failed_send_fails_the_whole_transaction(
         assert await slot.visible(slot.state) == []
 
 
+async def test_a_transaction_that_fails_has_told_the_time(
+    slot: Slot, make_topics: MakeTopics
+) -> None:
+    """A worker whose outputs are refused still learns how far its clock is off."""
+    small = await make_topics("small", config={"max.message.bytes": "10000"})
+    slot = Slot(slot.bootstrap, slot.transactional_id, slot.topics | {"approvals": small["small"]})
+    stamps: list[int] = []
+    async with slot.opened(on_stamp=stamps.append) as producer:
+        with pytest.raises(TransactionFailed, match="MessageSizeTooLarge"):
+            await producer.commit([approval(b"q", os.urandom(BIG)), state(b"k")])
+    (stamp,) = stamps
+    assert abs(stamp - time.time() * 1000) < 60_000
+
+
 # --- R5, R6: one deadline, then a hard kill; the outcome is unknown -----------------------------
 
 

@@ -6,8 +6,6 @@ from bridge.observe.bounded import MOST_VALUES
 from bridge.observe.metrics import Metrics
 from bridge.observe.slot_figures import SlotFigures
 
-NOW = 1_000_000
-
 
 def exposed(metrics: Metrics) -> dict[str, float]:
     """Every exposed series with its value."""
@@ -16,7 +14,7 @@ def exposed(metrics: Metrics) -> dict[str, float]:
 
 
 def metrics() -> Metrics:
-    return Metrics("1.2.3", now=lambda: NOW)
+    return Metrics("1.2.3")
 
 
 NAMES = """\
@@ -66,8 +64,8 @@ def test_labels_do_not_grow_without_bound() -> None:
 
 def test_gauges_are_sums_over_the_slots_now() -> None:
     it = metrics()
-    first = SlotFigures("serving", {"a": 2}, {"a": NOW - 5_000}, parked=1, timers=3, lag={"t": 4})
-    second = SlotFigures("restoring", {"a": 1, "b": 1}, {"a": NOW - 9_000}, lag={"t": 1})
+    first = SlotFigures("serving", {"a": 2}, {"a": 5.0}, parked=1, timers=3, lag={"t": 4})
+    second = SlotFigures("restoring", {"a": 1, "b": 1}, {"a": 9.0}, lag={"t": 1})
     it.watch_slot(0, lambda: first)
     it.watch_slot(1, lambda: second)
     series = exposed(it)
@@ -89,13 +87,21 @@ def test_a_slot_that_is_gone_no_longer_counts() -> None:
 
 def test_the_age_of_unconfirmed_resumes_is_that_of_the_oldest() -> None:
     it = metrics()
-    it.watch_slot(0, lambda: SlotFigures("serving", unconfirmed=1, oldest_unconfirmed_at=NOW - 1))
-    it.watch_slot(
-        1, lambda: SlotFigures("serving", unconfirmed=2, oldest_unconfirmed_at=NOW - 60_000)
-    )
+    it.watch_slot(0, lambda: SlotFigures("serving", unconfirmed=1, oldest_unconfirmed=0.001))
+    it.watch_slot(1, lambda: SlotFigures("serving", unconfirmed=2, oldest_unconfirmed=60))
     series = exposed(it)
     assert series["interrupt_bridge_resume_unconfirmed"] == 3
     assert series["interrupt_bridge_resume_unconfirmed_oldest_age_seconds"] == 60
+
+
+def test_a_clock_that_nobody_compared_has_no_skew() -> None:
+    """Slots that are not open yet say nothing; of those that know, the worst is shown."""
+    it = metrics()
+    it.watch_slot(0, lambda: SlotFigures("opening"))
+    assert "interrupt_bridge_clock_skew_seconds" not in exposed(it)
+    it.watch_slot(1, lambda: SlotFigures("opening", clock_skew=-7_200))
+    it.watch_slot(2, lambda: SlotFigures("serving", clock_skew=0.2))
+    assert exposed(it)["interrupt_bridge_clock_skew_seconds"] == -7_200
 
 
 def test_transactions_and_restores_are_timed() -> None:
