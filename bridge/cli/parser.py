@@ -231,8 +231,14 @@ def _deployment(commands: Commands) -> None:
 
 
 def _doctor(commands: Commands) -> None:
-    text = "look the deployment over: cluster, topics, transactions, clock, workers, positions"
-    _command(commands, "doctor", "bridge.cli.doctor:run", text)
+    parser = _command(
+        commands,
+        "doctor",
+        "bridge.cli.doctor:run",
+        "say whether all is well: cluster, rights, topics, workers, state, clock, every slot",
+        "doctor --json | jq 'select(.grade != \"ok\")'",
+    )
+    parser.add_argument("--json", action="store_true", help="one finding a line")
 
 
 def _schemas(commands: Commands) -> None:

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
-from bridge.errors import ClusterError, ConfigError, Fenced
+from bridge.errors import ClusterError, ConfigError, TransactionError
 from bridge.kafka import state_codec as codec
 from bridge.kafka.birth import Births
 from bridge.kafka.clients import (
@@ -150,13 +150,13 @@ async def move(
 ) -> list[Move]:
     """Take the slot, move what `chosen` makes of its standings, give it up; what was moved.
 
-    Raises DeploymentMismatch where the slot is another deployment's, Fenced when workers would not
-    let go of it, and what opening a slot raises.
+    Raises DeploymentMismatch where the slot is another deployment's, TransactionError when workers
+    would not let go of it, and what opening a slot raises.
     """
     for _ in range(_ATTEMPTS - 1):
         try:
             return await _move(client, app_id, inputs, slot, chosen)
-        except Fenced:
+        except TransactionError:  # it may have been written: then nothing is left to move
             continue
     return await _move(client, app_id, inputs, slot, chosen)
 

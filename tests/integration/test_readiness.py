@@ -122,6 +122,8 @@ async def test_a_lost_position_is_told_by_probe_and_doctor(
         told = capsys.readouterr().out
     assert "ok    workers: 1 in the group" in told
     assert "fail  positions: slot 0 has lost 1" in told
+    assert "fail  slots: slot 0 did not answer" in told
+    assert "ok    slots: slot 1 answered" in told
 
 
 async def _published(client: dict[str, Any], approvals: str) -> int:

@@ -154,7 +154,11 @@ def test_the_doctor_says_what_does_not_answer(
     """What failed is a line like the others, and what depends on it is left out."""
     assert main(["doctor", "--config", str(file)]) == 3
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in lines] == ["ok    versions", "fail  cluster"]
+    assert [line.split(":")[0] for line in lines] == [
+        "ok    versions",
+        "fail  cluster",
+        "not well",
+    ]
 
 
 def test_schemas_are_listed_and_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:

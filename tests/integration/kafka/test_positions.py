@@ -14,7 +14,7 @@ from aiokafka.admin import NewTopic
 
 from bridge.cli.main import main
 from bridge.errors import RecordUnreadable
-from bridge.kafka.doctor import look_at_positions
+from bridge.kafka.doctor.positions import look_at_positions
 from bridge.kafka.intake import OWN_INPUTS
 from bridge.kafka.positions import Inputs
 from tests.integration.kafka.deployment import (
@@ -85,7 +85,7 @@ async def test_show_tells_positions_lag_and_loss(
     assert len(found) == 3 + 3 * 2
     assert found[topic, 0] == {
         "slot": 0, "topic": topic, "partition": 0,
-        "position": 1, "begin": 3, "end": 4, "lag": 1, "lost": True,
+        "position": 1, "begin": 3, "end": 4, "lag": 1, "lost": True, "high": 4, "blocked_by": None,
     }  # fmt: skip
     assert (found[topic, 1]["slot"], found[topic, 1]["position"]) == (1, None)
     assert (found[topic, 2]["lag"], found[topic, 2]["lost"]) == (1, False)

@@ -5,10 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from aiokafka.structs import TopicPartition
 
 from bridge.config import Worker
-from bridge.kafka.doctor import judge_clock, judge_positions, judge_settings
+from bridge.kafka.adoption import Holding
+from bridge.kafka.doctor.cluster import judge_settings
+from bridge.kafka.doctor.hanging import judge_hanging
+from bridge.kafka.doctor.members import judge_members
+from bridge.kafka.doctor.positions import judge_positions
+from bridge.kafka.doctor.probes import judge_probes
+from bridge.kafka.doctor.state import judge_state
+from bridge.kafka.doctor.transaction import judge_clock
+from bridge.kafka.group import Group, Member
 from bridge.kafka.positions import Standing
+from bridge.kafka.seats import Declaration
+from bridge.kafka.verdict import OpenTransaction
 
 GOOD = {
     "auto.create.topics.enable": "false",
@@ -56,8 +67,8 @@ def test_one_broker_may_keep_one_copy() -> None:
     [
         (100_500, "ok", "0.0 s"),
         (98_500, "ok", "1.5 s ahead of"),
-        (97_000, "warn", "3.0 s ahead of"),
-        (104_000, "warn", "3.0 s behind"),
+        (97_000, "fail", "3.0 s ahead of"),
+        (104_000, "fail", "3.0 s behind"),
     ],
 )
 def test_a_stamp_between_before_and_after_is_no_difference(
@@ -104,3 +115,95 @@ def test_a_slot_that_reads_nothing_of_what_there_is_is_named() -> None:
 def test_a_slot_that_moves_anywhere_is_at_work(before: list[Standing], now: list[Standing]) -> None:
     (check,) = judge_positions(before, now)
     assert check.grade == "ok"
+
+
+OPEN = OpenTransaction(TopicPartition("events", 3), 1, 7, 0, 1_800_000_000_000)
+
+
+def test_a_transaction_that_stays_open_is_named_with_its_remedy() -> None:
+    """The slot is no culprit: it cannot read on. One that is another by now is no trouble."""
+    held = replace(STUCK, end=1, high=9, blocked_by=OPEN)
+    (check,) = judge_positions([held], [held])
+    assert check.grade == "fail"
+    assert "events/3 is held back at 1 by a transaction of producer 7 since 2027" in check.found
+    assert "abort --topic events --partition 3 --start-offset 1" in check.advice
+    moved = replace(held, position=5, end=5, blocked_by=replace(OPEN, start=5))
+    (check,) = judge_positions([held], [moved])
+    assert check.grade == "ok"
+
+
+def test_what_is_open_in_an_own_topic_fails_also_where_nobody_says_whose_it_is() -> None:
+    at = TopicPartition("bridge.state", 2)
+    later = replace(OPEN, partition=at, start=9)
+    (check,) = judge_hanging([at], [replace(later, start=4), later])
+    assert (check.grade, "held back at 4" in check.found) == ("fail", True)
+    (check,) = judge_hanging([at], [])
+    assert (check.grade, check.found.split()[0]) == ("fail", "bridge.state/2")
+    (check,) = judge_hanging([], [])
+    assert check.grade == "ok"
+
+
+def worker(name: str, *slots: int) -> Member:
+    return Member(f"{name}-id", name, "/10.0.0.1", Declaration(name), slots)
+
+
+STRANGER = Member("x-id", "reporting", "/10.0.0.9", None, (0, 1))
+
+
+def group(*members: Member, state: str = "Stable") -> Group:
+    return Group("app:bridge.state", state, "interrupt-bridge", members)
+
+
+@pytest.mark.parametrize(
+    ("found", "grades", "says"),
+    [
+        (group(worker("a", 0, 1), worker("b", 2, 3)), ["ok"], "2 in the group app:bridge.state"),
+        (group(worker("a", 0, 1, 2)), ["fail"], "none has slot 3"),
+        (group(worker("a", 0), state="PreparingRebalance"), ["warn"], "PreparingRebalance"),
+        (group(state="Empty"), ["fail"], "none in the group"),
+        (group(STRANGER), ["fail", "fail"], "reporting at 10.0.0.9 (x-id)"),
+        (group(worker("a", 2, 3), STRANGER), ["fail", "fail"], "none has slots 0-1"),
+    ],
+)
+def test_who_is_in_the_group(found: Group, grades: list[str], says: str) -> None:
+    """Every stranger and every slot without a worker is a finding of its own."""
+    checks = list(judge_members(found, 4))
+    assert [check.grade for check in checks] == grades
+    assert any(says in check.found for check in checks)
+    assert all(check.advice for check in checks if check.grade != "ok")
+
+
+def test_silent_slots_are_named_by_the_worker_that_has_them() -> None:
+    """Its log says why; of a slot that nobody has, there is none to look at."""
+    checks = list(judge_probes({0: 0.1, 1: 0.25}, 6, {2: "host-a", 3: "host-a"}))
+    assert [(check.grade, check.found) for check in checks] == [
+        ("ok", "slots 0-1 answered a probe within 250 ms"),
+        ("fail", "slots 4-5 did not answer in 5 s"),
+        ("fail", "slots 2-3 did not answer in 5 s"),
+    ]
+    assert "start a worker" in checks[1].advice
+    assert checks[2].advice.startswith("host-a has it")
+
+
+def test_silence_of_all_is_not_called_good() -> None:
+    assert [check.grade for check in judge_probes({}, 2, {})] == ["fail"]
+
+
+def test_state_of_another_or_of_nobody_fails() -> None:
+    """One line for slots in the same way; what no worker has opened is no loss."""
+    found = [
+        Holding(0, None, "ours"),
+        Holding(1, None, "ours"),
+        Holding(2, None, "lost", "it is empty beside bridge.approvals/2"),
+        Holding(3, None, "lost", "it is empty beside bridge.approvals/3"),
+        Holding(4, None, "another's", "it belongs to app_id other"),
+        Holding(5, None, "not begun"),
+    ]
+    checks = list(judge_state(found))
+    assert sorted((check.grade, check.found) for check in checks) == [
+        ("fail", "slot 4 of another deployment: it belongs to app_id other"),
+        ("fail", "slots 2-3 lost: it is empty beside bridge.approvals/2"),
+        ("ok", "slots 0-1 of this deployment"),
+        ("warn", "slot 5 not begun"),
+    ]
+    assert "deployment adopt" in next(c.advice for c in checks if "lost" in c.found)

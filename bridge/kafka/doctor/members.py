@@ -1,0 +1,58 @@
+"""Who is in the workers' group: workers, strangers, and whether every slot was given to one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from bridge.config import Config
+from bridge.kafka.doctor.check import Check
+from bridge.kafka.doctor.words import numbers
+from bridge.kafka.group import Group, describe_group
+from bridge.kafka.names import group_id
+from bridge.kafka.positions import Inputs
+from bridge.kafka.topic_admin import connected
+
+_START = "start one: interrupt-bridge run"
+
+
+async def look_at_members(
+    config: Config, inputs: Inputs, learn: Callable[[Group], None]
+) -> list[Check]:
+    """`learn` gets the group, where it could be seen."""
+    async with connected(config.kafka.client_kwargs()) as admin:
+        name = group_id(config.app_id, inputs.topics["state"])
+        group = await describe_group(admin, name)
+    learn(group)
+    return list(judge_members(group, inputs.slots))
+
+
+def judge_members(group: Group, slots: int) -> Iterator[Check]:
+    """Strangers, no worker at all, slots that nobody was given; else how many workers."""
+    for stranger in group.strangers:
+        advice = "stop it, or give it another group.id; only workers belong there"
+        yield Check("fail", "workers", f"{stranger} in the group {group.name} is no worker", advice)
+    if not group.workers:
+        yield Check("fail", "workers", f"none in the group {group.name}", _START)
+        return
+    found = f"{len(group.workers)} in the group {group.name}"
+    if group.state != "Stable":
+        advice = "it shares the slots out; look again in half a minute"
+        yield Check("warn", "workers", f"{found}, {group.state}", advice)
+    elif unserved := group.unserved(slots):
+        advice = "look again in half a minute, then restart the workers"
+        if group.strangers:
+            advice = "once no stranger is left in the group, workers get them"
+        yield Check("fail", "workers", f"{found}, and none has {numbers(unserved)}", advice)
+    elif not group.strangers:
+        yield Check("ok", "workers", found)
+
+
+def holders(group: Group | None) -> dict[int, str]:
+    """The worker that each slot was given to, as far as is known."""
+    workers = group.workers if group else ()
+    return {
+        slot: each.declaration.worker
+        for each in workers
+        if each.declaration is not None
+        for slot in each.slots
+    }
