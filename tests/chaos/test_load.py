@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from bridge.config.load import load
-from bridge.core.model import Carry, Interrupted, Limits, Origin, ThreadKey
+from bridge.core.decide import decide
+from bridge.core.model import Carry, Interrupted, Limits, Origin, Run, Thread, ThreadKey
 from bridge.demo.check.answers import read_given
 from bridge.demo.check.log import LogRecord
 from bridge.demo.check.schemas import fits
@@ -22,8 +23,10 @@ from tests.chaos import faults, plan
 from tests.chaos.agents import AGENTS
 from tests.chaos.agents.ag_ui_shapes import SHAPES, Shape
 from tests.chaos.agents.junk import bad_answer
+from tests.chaos.plan import Cycle
 from tests.chaos.script import play_of
 from tests.chaos.workers import Worker, WorkerError, write_config
+from tests.unit.core.builders import rules
 
 ASKED_AT = 1_790_000_000_000
 STAND_IN = """
@@ -56,10 +59,10 @@ def test_every_planned_run_asks_its_questions(name: str) -> None:
     protocol = protocol_of(name)
     for cycle in plan.cycles(7, 150, (name,)):
         play = play_of(cycle, ASKED_AT)
-        asked = asked_by(protocol, name, play.asking)
+        asked = asked_by(protocol, cycle, play.asking)
         assert asked.thread == ThreadKey(name, cycle.source.scope, cycle.thread)
         assert asked.run_id == play.run
-        assert [q.interrupt_id for q in asked.questions] == [q.interrupt_id for q in play.questions]
+        assert asked_ids(asked) == [question.interrupt_id for question in play.questions]
 
 
 @pytest.mark.parametrize("name", AGENTS)
@@ -68,10 +71,11 @@ def test_a_repeat_is_the_same_question_and_a_conflict_is_not(name: str) -> None:
     protocol = protocol_of(name)
     for cycle in plan.cycles(8, 150, (name,)):
         play = play_of(cycle, ASKED_AT)
-        asked, again = (asked_by(protocol, name, (r,)) for r in (play.asking[-1], play.repeat))
+        before, last = play.asking[:-1], play.asking[-1]
+        asked, again = (asked_by(protocol, cycle, (*before, r)) for r in (last, play.repeat))
         assert (asked.run_id, asked.digest) == (again.run_id, again.digest)
         if play.conflict is not None:
-            other = asked_by(protocol, name, (play.conflict,))
+            other = asked_by(protocol, cycle, (play.conflict,))
             assert asked.run_id == other.run_id
             assert asked.digest != other.digest
 
@@ -185,19 +189,34 @@ def protocol_of(name: str) -> AgentProtocol:
     return PROTOCOLS[source.protocol].configured(source.options)
 
 
-def read_by(protocol: AgentProtocol, name: str, value: bytes | None) -> Reading:
+def read_by(
+    protocol: AgentProtocol, name: str, value: bytes | None, thread: str = "thread-1"
+) -> Reading:
     origin = Origin("events", 0, 0, ASKED_AT)
-    return protocol.read(Record(value, b"thread-1", (), origin), name, Limits())
+    return protocol.read(Record(value, thread.encode(), (), origin), name, Limits())
 
 
-def asked_by(protocol: AgentProtocol, name: str, values: Sequence[bytes]) -> Interrupted:
-    """The run that these records ask, with what an earlier one of them kept for the last."""
-    carry = None
+def asked_by(protocol: AgentProtocol, cycle: Cycle, values: Sequence[bytes]) -> Interrupted | Run:
+    """The run that these records ask, with what an earlier one of them kept for the last.
+
+    One that they told on its way is asked by its end, which only the rules know.
+    """
+    carry, thread = None, Thread()
     for value in values:
-        reading = read_by(protocol, name, value)
+        reading = read_by(protocol, cycle.source.name, value, cycle.thread)
         for given in reading.inputs:
+            thread = decide(thread, given, ASKED_AT, rules()).thread
             if isinstance(given, Carry) and given.body is not None:
                 carry = given.body
     found = [given for given in reading.inputs if isinstance(given, Interrupted)]
-    assert len(found) == 1, values[-1]
-    return protocol.complete(found[0], None, carry)
+    if found:
+        assert len(found) == 1, values[-1]
+        return protocol.complete(found[0], None, carry)
+    (run,) = thread.runs
+    return run
+
+
+def asked_ids(asked: Interrupted | Run) -> list[str]:
+    if isinstance(asked, Run):
+        return [item.question.interrupt_id for item in asked.items]
+    return [question.interrupt_id for question in asked.questions]
