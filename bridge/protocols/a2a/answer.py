@@ -40,7 +40,7 @@ def metadata(items: Sequence[Item]) -> JsonText | None:
     members: dict[str, JsonText | None] = {}
     for item in items:
         how = item_of(item.question)
-        if how.shape in (kagent.TOOL, kagent.QUESTION):
+        if how.shape in kagent.SHAPES:
             members[kagent.URI] = kagent.response(items, how.shape, how.request)
         elif how.shape in _URIS:
             members[_URIS[how.shape]] = _payload(item)

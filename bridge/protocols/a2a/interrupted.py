@@ -18,7 +18,7 @@ from bridge.core.model import (
     Question,
 )
 from bridge.protocols import slices
-from bridge.protocols.a2a import dialects
+from bridge.protocols.a2a import dialects, kagent
 from bridge.protocols.a2a import items as found
 from bridge.protocols.a2a.asked import Asked, IdOf, encode, questions_of
 from bridge.protocols.a2a.authorization import authorization
@@ -114,7 +114,7 @@ def _interrupted(
     generation = generation_of(frame)
     question_id, id_of = identity_of(frame.status, message, generation, origin)
     asked = _asked(event, frame, message, id_of, generation, not items)
-    metadata = _metadata(frame, message, kind, asked)
+    metadata = _metadata(frame, message, kind, asked, items)
     if kind == "authorization" or not items:
         metadata |= _shown(message, parts, kind)
     words = found.text_of(parts)
@@ -213,7 +213,9 @@ def _dialect(frame: Frame, message: Message) -> tuple[Version, Binding]:
     return ("0.3", "jsonrpc") if is_0_3 else ("1.0", "jsonrpc")
 
 
-def _metadata(frame: Frame, message: Message, kind: Kind, asked: Asked) -> dict[str, JsonText]:
+def _metadata(
+    frame: Frame, message: Message, kind: Kind, asked: Asked, items: tuple[Item, ...]
+) -> dict[str, JsonText]:
     """What surrounds a question, its extensions' values as they came."""
     members: dict[str, JsonText] = {}
     if asked.context is not None:
@@ -222,6 +224,8 @@ def _metadata(frame: Frame, message: Message, kind: Kind, asked: Asked) -> dict[
         members["extensions"] = slices.array_of(map(slices.text, message.extensions))
     for name, raw in (("messageMetadata", message.metadata), ("eventMetadata", frame.metadata)):
         value = slices.given(raw)
+        if value is not None and items and items[0].shape in kagent.SHAPES:
+            value = kagent.surroundings(value)
         if value is not None:
             members[name] = json_without(value, strictly=kind == "authorization")
     return members

@@ -22,6 +22,7 @@ from bridge.protocols.fields import Unreadable
 URI: Final = "https://kagent.dev/extensions/hitl/v1"
 TOOL: Final = "kagent_tool"
 QUESTION: Final = "kagent_question"
+SHAPES: Final = (TOOL, QUESTION)
 
 _APPROVAL = (
     b'{"type":"object","properties":{"approved":{"type":"boolean"},'
@@ -77,6 +78,22 @@ def items_of(message: Message) -> Iterator[Item]:
             raise Unreadable("malformed", "", "a request of kagent's extension has no id")
         for number, question in enumerate(request.questions or ()):
             yield _question(question, request_id, number)
+
+
+def surroundings(metadata: JsonText) -> JsonText:
+    """A message's metadata without what its items show: all of it would go with each of them."""
+    members = slices.members_of(metadata)
+    request = slices.members_of(members.get(URI, b""))
+    if not request:
+        return metadata
+    nested = slices.members_of(request.get("nested", b""))
+    if nested:
+        request["nested"] = slices.object_of(_without_items(nested))
+    return slices.object_of(members | {URI: slices.object_of(_without_items(request))})
+
+
+def _without_items(members: dict[str, JsonText]) -> dict[str, JsonText]:
+    return {name: value for name, value in members.items() if name not in ("tools", "questions")}
 
 
 def _tool(raw: Raw, hint: str | None) -> Item:

@@ -129,6 +129,16 @@ def test_nested_tools_are_those_to_be_answered() -> None:
     assert [each["id"] for each in sent(agents)["approvals"]] == ["t-8", "t-9"]
 
 
+def test_many_large_tools_are_asked() -> None:
+    """Each approval shows its own tool, not those of all the others."""
+    tools = [tool(number, args={"text": "x" * 10_000}) for number in range(40)]
+    agents = Agents()
+    agents.tells(asking(approvals(*tools)))
+    assert (agents.letters(), len(agents.pending())) == ([], 40)
+    around = agents.pending()[0]["metadata"]["messageMetadata"][URI]
+    assert around == {"type": "tool_approval_request", "hint": "Clean up?"}
+
+
 def test_each_question_is_an_approval_and_all_are_answered_in_one_message() -> None:
     """One entry for each, in their order; a text alone is a list of one."""
     agents = Agents()
