@@ -28,7 +28,10 @@ def told(error: Exception, chosen: argparse.Namespace) -> BridgeError:
         return error
     if isinstance(error, KafkaError):
         return ClusterError(f"The cluster answered {error!r}. Run: interrupt-bridge doctor")
-    return Unexpected(f"{type(error).__name__}: {error}. The option --verbose shows where")
+    if isinstance(error, TimeoutError):
+        return ClusterError("The cluster did not answer in time. Run: interrupt-bridge doctor")
+    said = f"{type(error).__name__}: {error}".rstrip(": ")
+    return Unexpected(f"{said}. The option --verbose shows where")
 
 
 def _explained(error: Exception, chosen: argparse.Namespace) -> Exception:

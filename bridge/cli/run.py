@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import logging
 
+from bridge.cli import faults
 from bridge.cli.settings import settings
 from bridge.kafka import worker
 from bridge.observe import logs
+
+log = logging.getLogger(__name__)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -14,4 +18,12 @@ def run(arguments: argparse.Namespace) -> int:
     config = settings(arguments)
     config.require_sources()
     logs.configure(config.log.level, config.log.format)
-    return worker.run(config)
+    try:
+        return worker.run(config)
+    except OSError:
+        raise  # of the output: said where it can still be said
+    except Exception as error:
+        told = faults.told(error, arguments)
+        for line in str(told).splitlines():
+            log.critical("worker ends: %s", line, extra={"code": told.code})
+        return told.exit_code

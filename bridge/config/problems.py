@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
@@ -15,9 +15,14 @@ def lines(
     error: ValidationError, root: type[BaseModel], variables: Mapping[Location, str]
 ) -> list[str]:
     """One line for each problem. `variables` tells which keys came from the environment."""
-    return [
-        _line(each["loc"], each["type"], each["msg"], root, variables) for each in error.errors()
-    ]
+    said: dict[Location, list[str]] = {}
+    for each in error.errors():
+        where = _field(each["loc"], root)
+        kind = "json_list" if each["type"] == "tuple_type" and where in variables else each["type"]
+        text = _text(where, kind, each["msg"], each.get("ctx", {}), root)
+        said.setdefault(where, []).append(text)
+    # What a key may be in several ways has a line for each of them, which are one to a reader.
+    return [_line(where, " or ".join(texts), variables) for where, texts in said.items()]
 
 
 def path(location: Location) -> str:
@@ -52,23 +57,59 @@ def is_secret(annotation: Any) -> bool:
     return annotation is SecretStr or any(is_secret(arg) for arg in get_args(annotation))
 
 
-def _line(
-    location: Location,
-    kind: str,
-    message: str,
-    root: type[BaseModel],
-    variables: Mapping[Location, str],
-) -> str:
+def _line(location: Location, text: str, variables: Mapping[Location, str]) -> str:
     where = path(location)
     if location in variables:
         where += f" (from {variables[location]})"
+    return f"{where}: {text}" if where else text
+
+
+def _text(
+    location: Location, kind: str, message: str, context: Mapping[str, Any], root: type[BaseModel]
+) -> str:
+    """What is wrong, as what to write; pydantic's own words where they say it."""
     if kind == "extra_forbidden":
         section = _section(root, location[:-1])
-        return f"{where}: unknown key; {allowed(section.model_fields, str(location[-1]))}"
-    if kind == "missing":
-        return f"{where}: is required"
-    text = message.removeprefix("Value error, ")
-    return f"{where}: {text}" if where else text
+        return f"unknown key; {allowed(section.model_fields, str(location[-1]))}"
+    if kind == "tuple_type" and location == ("sources",):
+        return "there can be several, so write [[sources]], with two brackets, above each"
+    if kind in ("model_type", "model_attributes_type"):
+        return f"is a section: write [{location[-1]}] on a line and its keys below it"
+    if kind == "literal_error":
+        return f"must be {context['expected']}"
+    if kind.startswith("datetime_") or kind.startswith("timezone_"):
+        return "an instant with its zone, such as 2026-11-29T12:00:00Z"
+    return _WORDS.get(kind) or message.removeprefix("Value error, ").replace("Input should", "must")
+
+
+_WORDS: Final = {
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "dict_type": 'is a table: write its keys in braces, such as { key = "value" }',
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "json_list": "must be a JSON list, in square brackets",
+    "missing": "is required",
+    "string_too_short": "must not be empty",
+    "string_type": "must be one text in quotes",
+    "tuple_type": 'must be a list, such as ["one", "two"]',
+}
+
+
+def _field(location: Location, root: type[BaseModel]) -> Location:
+    """The key that is meant; behind one that may be several things pydantic names which."""
+    section: type[BaseModel] | None = root
+    for number, part in enumerate(location):
+        if isinstance(part, int) or section is None:
+            continue
+        field = section.model_fields.get(part)
+        if field is None:
+            return location[: number + 1]
+        section = nested(field.annotation)
+        if section is None:
+            inside = location[number + 1 :][:1]
+            return location[: number + 1] + tuple(p for p in inside if isinstance(p, int))
+    return location
 
 
 def _section(root: type[BaseModel], location: Location) -> type[BaseModel]:

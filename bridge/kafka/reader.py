@@ -168,8 +168,8 @@ async def partition_counts(client: ClientSettings, *topics: str) -> dict[str, in
     missing = [topic for topic in topics if not found.get(topic)]
     if missing:
         raise TopicsWrong(
-            f"no topic {missing[0]}, or none this principal may see: "
-            "interrupt-bridge topics check tells what is needed"
+            f"topic {missing[0]} does not exist, or this principal may not see it: run "
+            "interrupt-bridge topics check"
         )
     return {topic: found[topic] for topic in topics}
 

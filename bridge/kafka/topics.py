@@ -127,6 +127,9 @@ class Finding:
         return self.code != "configs_unreadable"
 
     def __str__(self) -> str:
+        if self.code == "missing":
+            unseen = "does not exist, or this principal may not see it"
+            return f"topic {self.topic} {unseen}: run {self.mend}"
         return f"{self.topic}: {self.code}, found {self.found}, wanted {self.wanted}: {self.mend}"
 
 
