@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from dataclasses import replace
 from typing import Any, Final
 
+from aiokafka.structs import TopicPartition
+
 from bridge.errors import (
     BridgeError,
     DeploymentMismatch,
@@ -41,6 +43,7 @@ from bridge.kafka.pulse import SILENT_S
 from bridge.kafka.setup import SlotSetup
 from bridge.kafka.tenure import Tenure
 from bridge.kafka.verdict import Verdicts
+from bridge.kafka.vigil import written
 from bridge.observe.slot_figures import SlotFigures, SlotState
 
 log = logging.getLogger(__name__)
@@ -171,12 +174,14 @@ class Slot:
     async def _stand_still(self, error: BridgeError) -> None:
         """Keep the slot, do nothing for a while, and let readiness and the log say why.
 
+        Whoever mends it in the slot's state wakes it; for other remedies it looks now and then.
         The log says it once for each reason, however often the slot looks again.
         """
         if str(error) != str(self._trouble):
             self._log.error("slot stopped: %s", error, extra={"code": error.code})
         self._trouble = error
-        await self._pause(self._setup.times.retry)
+        state = TopicPartition(self._setup.topics["state"], self._desk.slot)
+        await self._pause(self._setup.times.retry, written(self._setup.client, state))
         await self._wait_for_membership()
 
     async def _after(self, error: Exception) -> None:
@@ -217,12 +222,17 @@ class Slot:
         await self._wait_for_membership()
         return self._stopping.is_set()
 
-    async def _pause(self, seconds: float) -> None:
+    async def _pause(self, seconds: float, wake: Coroutine[Any, Any, None] | None = None) -> None:
+        """That long, or until the slot is told to stop or `wake` returns."""
+        waiting: list[asyncio.Task[Any]] = [asyncio.create_task(self._stopping.wait())]
+        if wake is not None:
+            waiting.append(asyncio.create_task(wake))
         try:
-            async with asyncio.timeout(seconds):
-                await self._stopping.wait()
-        except TimeoutError:
-            return
+            await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
 
 
 class _SlotLog(logging.LoggerAdapter[logging.Logger]):

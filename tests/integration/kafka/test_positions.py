@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from bridge.kafka.doctor.positions import look_at_positions
 from bridge.kafka.intake import OWN_INPUTS
 from bridge.kafka.positions import Inputs
 from tests.integration.kafka.deployment import (
+    QUICK,
     Deploy,
     Deployment,
     at_home,
@@ -102,7 +104,7 @@ async def test_a_stopped_slot_goes_on_where_the_operator_says(
     words = ("positions", "skip", "--slot", "0", "--to", "earliest")
     async with deployment.running() as slot:
         await until(lambda: slot.state == "stopped")
-        assert await command(deployment)(*words) == 2
+        assert await command(deployment)(*words) == 0
         assert f"{topic}/0: 1 → 3, skips up to 2 records, 0 of them" in capsys.readouterr().out
         assert await deployment.stored(topic) == {0: 1}
         assert await command(deployment)(*words, "--yes") == 0
@@ -111,6 +113,21 @@ async def test_a_stopped_slot_goes_on_where_the_operator_says(
         assert slot.error is None
         assert await command(deployment)(*words, "--yes") == 0
         assert "has lost no position" in capsys.readouterr().out
+    assert await deployment.asked() == [at_home(0, 1, 0), at_home(0, 1, 3)]
+
+
+async def test_a_stopped_slot_goes_on_at_once(
+    deploy: Deploy, command: Callable[[Deployment], Command]
+) -> None:
+    """It is woken by what the operator writes, not by its next look half a minute later."""
+    deployment = await deploy()
+    await retention_strikes(deployment)
+    patient = replace(QUICK, retry=3_600.0)
+    async with deployment.running(times=patient) as slot:
+        await until(lambda: slot.state == "stopped")
+        words = ("positions", "skip", "--slot", "0", "--to", "earliest", "--yes")
+        assert await command(deployment)(*words) == 0
+        await caught_up(slot)
     assert await deployment.asked() == [at_home(0, 1, 0), at_home(0, 1, 3)]
 
 
