@@ -7,7 +7,7 @@ import asyncio
 import sys
 from collections.abc import Iterable
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 
 from bridge.cli.settings import settings
@@ -21,6 +21,7 @@ from bridge.kafka.quorum import cluster_time
 from bridge.kafka.reader import Reader, reading
 
 _REFRESH_SECONDS = 1.0
+_LEAVE = "Ctrl-C leaves"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -70,10 +71,11 @@ async def _follow_table(
     console = Console()
     with Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
-            # Title, caption, heading and frame take eight lines; a row takes at least one.
-            most = max(1, console.height - 8)
+            # Title, heading, caption and the last line take five; a row takes one.
+            most = max(1, console.height - 5)
             views = [shown.view for shown in board.pending(source)]
-            live.update(table(views, clock.now(), most), refresh=True)
+            drawn = table(views, clock.now(), console.width, most)
+            live.update(Group(drawn, _LEAVE), refresh=True)
             for record in await reader.poll(_REFRESH_SECONDS):
                 clock.read(record.origin.timestamp)
                 board.take(record)
@@ -88,7 +90,8 @@ def _print_table(board: Board, clock: OnlookerClock, source: str | None) -> None
     views = [shown.view for shown in board.pending(source)]
     now = clock.now()
     if sys.stdout.isatty():
-        Console().print(table(views, now))
+        console = Console()
+        console.print(table(views, now, console.width))
     else:
         for line in lines(views, now):
             print(line)

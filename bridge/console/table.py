@@ -15,23 +15,65 @@ from bridge.console.board import ApprovalView
 from bridge.observe.logs import escape
 
 HEADINGS = ("approval", "source", "thread", "question", "of", "pending for", "until", "flags")
+_ID_WIDTH = 36
+_WIDTHS = {"approval": _ID_WIDTH}
+_FLEXIBLE = {"question": 4, "thread": 2, "source": 1, "flags": 1}
+_LAYOUTS: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (
+        110,
+        ("source", "thread", "question", "of", "pending for", "until", "flags", "approval"),
+    ),
+    (76, ("question", "thread", "pending for", "approval")),
+    (0, ("question", "approval")),
+)
+"""From which width on which columns are shown: the id always, and never cut."""
 _SOON_SECONDS = 60
 _QUESTION_LENGTH = 200
 
 
-def table(approvals: Sequence[ApprovalView], now: datetime, most: int | None = None) -> Table:
-    """A rich table; `most` rows, and how many more there are in its caption."""
+def table(
+    approvals: Sequence[ApprovalView], now: datetime, width: int, most: int | None = None
+) -> Table:
+    """A rich table, one line a question, for a terminal of that width.
+
+    Texts are cut with …, ids never: they stand last and can be copied. `most` rows; the caption
+    says how many more there are.
+    """
     shown = approvals if most is None else approvals[:most]
-    more = len(approvals) - len(shown)
-    drawn = Table(title=f"{len(approvals)} pending", caption=f"{more} more" if more else None)
-    for heading in HEADINGS:
-        drawn.add_column(heading, overflow="fold", no_wrap=heading == "approval")
+    chosen = next(names for least, names in _LAYOUTS if width >= least)
+    drawn = Table(
+        title=f"{len(approvals)} pending",
+        caption=_caption(len(approvals) - len(shown), len(chosen) < len(HEADINGS)),
+        box=None,
+        padding=(0, 1, 0, 0),
+    )
+    for heading in chosen:
+        flexible = heading in _FLEXIBLE
+        drawn.add_column(
+            heading,
+            no_wrap=True,
+            overflow="ellipsis",
+            ratio=_FLEXIBLE.get(heading),
+            min_width=None if flexible else _WIDTHS.get(heading),
+        )
+    drawn.expand = True
     for view in shown:
-        cells = [Text(cell) for cell in _cells(view, now)]
-        if view.expires_at and (view.expires_at - now).total_seconds() < _SOON_SECONDS:
-            cells[6].stylize("bold red")
-        drawn.add_row(*cells)
+        drawn.add_row(*_row(view, now, chosen))
     return drawn
+
+
+def _row(view: ApprovalView, now: datetime, chosen: Sequence[str]) -> list[Text]:
+    cells = dict(zip(HEADINGS, map(Text, _cells(view, now)), strict=True))
+    if view.expires_at and (view.expires_at - now).total_seconds() < _SOON_SECONDS:
+        cells["until"].stylize("bold red")
+    return [cells[heading] for heading in chosen]
+
+
+def _caption(more: int, narrow: bool) -> str | None:
+    said = [f"{more} more are left out: pending --json shows all"] if more else []
+    if narrow:
+        said.append("a wider terminal shows more columns")
+    return "; ".join(said) or None
 
 
 def lines(approvals: Iterable[ApprovalView], now: datetime) -> Iterable[str]:

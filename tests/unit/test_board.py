@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -107,9 +108,36 @@ def test_a_table_fits_the_screen_and_says_how_many_more() -> None:
         ApprovalView(str(n), 1, "pending", "s", "t", "r", "i", NOW, message="[bold]x[/bold]")
         for n in range(5)
     ]
-    console = Console(width=120, record=True, force_terminal=False)
-    console.print(table(views, NOW, most=2))
-    text = console.export_text()
+    text = drawn(views, 120, most=2)
     assert "5 pending" in text
-    assert "3 more" in text
+    assert "3 more are left out" in text
     assert "[bold]x[/bold]" in text
+
+
+def drawn(views: list[ApprovalView], width: int, most: int | None = None) -> str:
+    console = Console(width=width, record=True, force_terminal=False, file=io.StringIO())
+    console.print(table(views, NOW, width, most=most))
+    return console.export_text()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_each_question_takes_one_line_and_its_id_can_be_copied(width: int) -> None:
+    """However long the texts are; what is cut ends with …, and the question is still to be seen."""
+    long = ApprovalView(
+        approval_id="faf6703e-aba3-8201-b3a3-5057f251dd62",
+        revision=1,
+        status="pending",
+        source="support-agents-of-the-north",
+        thread_id="thread-" + "9" * 40,
+        run_id="r",
+        interrupt_id="i",
+        published_at=NOW,
+        message="Approve the payment of 50 € to Ann? " * 5,
+        flags=("schema_unusable", "no_refusal"),
+    )
+    told = [line.rstrip() for line in drawn([long, long], width).splitlines()]
+    rows = [line for line in told if line.endswith(long.approval_id)]
+    assert len(rows) == 2
+    assert all(len(line) <= width for line in told)
+    assert all("Approve" in row and "…" in row for row in rows)
+    assert ("wider terminal" in "\n".join(told)) == (width < 120)
