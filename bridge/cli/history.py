@@ -150,7 +150,7 @@ def _threads(reading: Reading) -> set[str]:
 
 def _approval(found: Members) -> str:
     text = f"{found.get('interrupt_id')} {found.get('status')}, revision {found.get('revision')}"
-    for key in ("closed_reason", "run_outcome"):
+    for key in ("subagent_run_id", "closed_reason", "run_outcome"):
         if found.get(key):
             text += f", {key} {found[key]}"
     return text

@@ -173,7 +173,9 @@ def _trace(commands: Commands) -> None:
         "tell the whole story of a thread from the topics, in order of time",
         "trace thread-1 --source support-agents",
     )
-    parser.add_argument("thread", metavar="THREAD")
+    parser.add_argument(
+        "thread", metavar="THREAD", help="its id, or the id of one of its approvals"
+    )
     parser.add_argument("--source", metavar="NAME", help="only as this source knows it")
     parser.add_argument("--json", action="store_true", help="one record a line, payloads included")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from bridge.cli.history import Happened, History
+from bridge.cli.history import Happened, History, members
 from bridge.cli.settings import settings
 from bridge.config import Config, Role, Source
 from bridge.console.json_lines import write_line
@@ -20,6 +20,7 @@ from bridge.errors import ConfigError, RecordUnreadable
 from bridge.kafka.reader import Tell, reading
 from bridge.observe.logs import escape
 from bridge.records.instants import rfc3339
+from bridge.records.reading import is_id
 
 # Read after the approvals, because an answer may name nothing but an approval id.
 _ROLES: tuple[Role, ...] = (
@@ -41,19 +42,46 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.source is not None and config.source(arguments.source) is None:
         names = ", ".join(source.name for source in config.sources) or "none"
         raise ConfigError(f"--source: no source {arguments.source} in the settings: {names}")
-    history = History(arguments.thread, arguments.source)
     unreadable: list[RecordUnreadable] = []
-    told = asyncio.run(_story(config, history, unreadable.append))
+    told = asyncio.run(_told(config, arguments.thread, arguments.source, unreadable.append))
     story = sorted(told, key=lambda happened: happened.place)
     if arguments.json:
         _print_json(story)
     else:
         _print_lines(story)
     if not story:
-        print(f"no record names the thread {escape(arguments.thread)}", file=sys.stderr)
+        named = escape(arguments.thread)
+        print(f"no record names the thread or approval {named}", file=sys.stderr)
     for error in unreadable:
         print(f"{error.code}: {escape(str(error))}", file=sys.stderr)
     return RecordUnreadable.exit_code if unreadable else 0
+
+
+async def _told(config: Config, named: str, source: str | None, unreadable: Tell) -> list[Happened]:
+    """The story of a thread that is named by its id, or by the id of one of its approvals.
+
+    Ids of threads may look like those of approvals: what no record knows as one is the other.
+    """
+    found = await _asked(config, named) if is_id(named) else None
+    thread, of_source = found or (named, source)
+    return await _story(config, History(thread, source or of_source), unreadable)
+
+
+async def _asked(config: Config, approval_id: str) -> tuple[str, str] | None:
+    """Thread and source of an approval, as its own records or the verdicts on it have them."""
+    roles: tuple[Role, ...] = ("approvals", "answer-verdicts")
+    names = [config.topics.name(role) for role in roles]
+    async with reading(config.kafka.client_kwargs(), *names, unreadable=_told_later) as reader:
+        async for record in reader.to_end():
+            found = members(record)
+            thread, source = found.get("thread_id"), found.get("source")
+            if found.get("approval_id") == approval_id and thread and source:
+                return str(thread), str(source)
+    return None
+
+
+def _told_later(_error: RecordUnreadable) -> None:
+    """The story reads the same topics, and tells it once."""
 
 
 async def _story(config: Config, history: History, unreadable: Tell) -> list[Happened]:

@@ -311,11 +311,23 @@ def test_trace_json_holds_the_records(cluster: Cluster, capsys: pytest.CaptureFi
     assert "value_base64" in records[5]
 
 
+def test_trace_takes_an_approval_id_for_its_thread(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As pending shows it; the story is that of the whole thread."""
+    write_story(cluster)
+    capsys.readouterr()
+    assert cluster.run("trace", THREAD) == 0
+    by_thread = capsys.readouterr().out
+    assert cluster.run("trace", APPROVAL_ID) == 0
+    assert capsys.readouterr().out == by_thread
+
+
 def test_trace_of_an_unknown_thread_says_so(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cluster.run("trace", "nobody") == 0
-    assert "no record names the thread nobody" in capsys.readouterr().err
+    assert "no record names the thread or approval nobody" in capsys.readouterr().err
 
 
 def test_the_doctor_calls_nothing_good_that_no_worker_serves(
