@@ -124,7 +124,8 @@ class Repeats(logging.Filter):
 
 
 def _words(record: logging.LogRecord) -> tuple[str, ...]:
-    return (record.name, record.getMessage(), str(_extras(record)))
+    error = record.exc_info[1] if record.exc_info else None
+    return (record.name, record.getMessage(), str(_extras(record)), repr(error))
 
 
 def escape(text: str) -> str:

@@ -76,15 +76,20 @@ def test_our_own_lines_are_kept_back_where_they_are_the_same_word_for_word() -> 
     now = 0.0
     repeats = logs.Repeats(now=lambda: now)
 
-    def passes(text: str, level: int = logging.WARNING, slot: int = 0) -> bool:
-        each = record(text, "bridge.kafka.slot", level)
-        each.slot = slot
+    def passes(
+        text: str, level: int = logging.WARNING, slot: int = 0, error: Exception | None = None
+    ) -> bool:
+        each = record(text, "bridge.kafka.slot", level, slot=slot)
+        each.exc_info = None if error is None else (type(error), error, None)
         return repeats.filter(each)
 
     assert passes("opens again: no broker")
     assert not passes("opens again: no broker")
     assert passes("opens again: no broker", slot=1)
     assert passes("opens again: fenced")
+    assert passes("opens again: no broker", error=ValueError("first"))
+    assert passes("opens again: no broker", error=ValueError("second"))
+    assert not passes("opens again: no broker", error=ValueError("second"))
     assert all(passes("slot opened", logging.INFO) for _ in range(3))
     now = logs.REPEAT_SECONDS
     assert not passes("opens again: no broker")
