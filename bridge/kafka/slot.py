@@ -32,6 +32,7 @@ from bridge.errors import (
     TopicNotStamped,
     TransactionError,
     TransactionUndecided,
+    without_frames,
 )
 from bridge.kafka.access import explained
 from bridge.kafka.clock import BrokerClock
@@ -111,11 +112,11 @@ class Slot:
             try:
                 await self._hold_office()
             except Exception as error:  # R7: the client lets more than its own errors through
-                await self._ended_by(error)
+                await self._ended_by(without_frames(error))
 
     async def _ended_by(self, error: Exception) -> None:
         """Stop for what people have to mend, and open again after anything else."""
-        cause = await explained(self._setup.client, self._setup.access, error)
+        cause = without_frames(await explained(self._setup.client, self._setup.access, error))
         if isinstance(cause, FATAL):
             await self._stand_still(cause)
         else:

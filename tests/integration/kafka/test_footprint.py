@@ -7,6 +7,7 @@ import gc
 import json
 import logging
 import os
+import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -95,9 +96,9 @@ async def test_the_reasons_of_one_start_are_bounded() -> None:
 async def test_rebuilds_leave_nothing(
     rebuilds: int, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A slot that nobody lets in opens again and again; no more than its last try is there."""
+    """A slot that nobody lets in opens again and again."""
     monkeypatch.setattr(slots, "_BACKOFF_S", (0.0, 0.0))
-    site = nowhere()
+    site = nowhere(1)
     async with site.running() as slot:
 
         async def after(count: float) -> Footprint:
@@ -107,17 +108,41 @@ async def test_rebuilds_leave_nothing(
         with tracing():
             before = await after(50)
             later = await after(50 + rebuilds)
-        assert sum(isinstance(each, Tenure) for each in gc.get_objects()) == 1
-        assert slot.state == "opening"
+        assert slot.error is not None
     assert later.objects - before.objects < 500
     assert later.traced - before.traced < 100_000
     assert later.handles - before.handles <= 2
     assert later.tasks - before.tasks <= 4
 
 
-def nowhere() -> Deployment:
+async def test_a_tenure_that_failed_is_gone_while_the_next_one_opens(
+    lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its ledger may be most of the worker's memory, and what ended it is told for long."""
+    monkeypatch.setattr(slots, "_BACKOFF_S", (0.1, 0.1))
+    knocked = asyncio.Event()
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # without listen(): refused
+        site = nowhere(closed.getsockname()[1])
+        async with site.running() as slot:
+            await until(lambda: rebuilt(site) >= 2)
+            closed.listen()
+            asyncio.get_running_loop().add_reader(closed, knocked.set)
+            await asyncio.wait_for(knocked.wait(), 10)  # and nobody answers: it opens for long
+            asyncio.get_running_loop().remove_reader(closed)
+            await asyncio.sleep(0.5)
+            assert slot.error is not None
+            assert tenures() == 1
+
+
+def tenures() -> int:
+    gc.collect()
+    return sum(isinstance(each, Tenure) for each in gc.get_objects())
+
+
+def nowhere(port: int) -> Deployment:
     topics = {role: role for role in NEEDS}
-    return Deployment("127.0.0.1:1", "app", topics, {"events": "earliest"})
+    return Deployment(f"127.0.0.1:{port}", "app", topics, {"events": "earliest"})
 
 
 def rebuilt(site: Deployment) -> float:
