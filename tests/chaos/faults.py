@@ -12,18 +12,21 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from bridge.demo.check.outside import Recovery
+from tests.chaos.faketime import off_by
 from tests.chaos.workers import Worker
 
 Kind = Literal[
     "kill worker",
     "pause worker",
     "end worker",
+    "turn clock",
     "kill broker",
     "pause broker",
     "restart broker",
     "roll workers",
 ]
 WORKER_KINDS: tuple[Kind, ...] = ("kill worker", "pause worker", "end worker")
+CLOCK: Kind = "turn clock"  # only where it can be done
 BROKER_KINDS: tuple[Kind, ...] = ("kill broker", "pause broker", "restart broker")
 
 
@@ -31,11 +34,14 @@ _LASTS: dict[Kind, tuple[float, float]] = {
     "kill worker": (0.0, 3.0),
     "pause worker": (6.5, 10.0),  # the workers' session is 6 s
     "end worker": (0.0, 3.0),
+    "turn clock": (0.0, 1.0),
     "kill broker": (0.0, 3.0),
     "pause broker": (1.0, 12.0),
     "restart broker": (0.0, 0.0),
     "roll workers": (1.0, 3.0),
 }
+_OFF = (7_200, -7_200, 0)
+"""How far a worker's clock is off after its first, second and third turn, in seconds."""
 
 
 class Fault(NamedTuple):
@@ -47,7 +53,7 @@ class Fault(NamedTuple):
     lasts: float
 
     def __str__(self) -> str:
-        where = f" {self.worker}" if self.kind in WORKER_KINDS else ""
+        where = f" {self.worker}" if self.kind in (*WORKER_KINDS, CLOCK) else ""
         return f"{self.at:.1f} s: {self.kind}{where} for {self.lasts:.1f} s"
 
 
@@ -94,6 +100,16 @@ def mixed(seed: int, workers: int) -> tuple[Fault, ...]:
     chance = random.Random(seed)
     kinds: list[Kind] = ["kill worker", "pause worker", "kill broker"]
     kinds += chance.sample(sorted({*WORKER_KINDS, *BROKER_KINDS}), 2)
+    return _in_any_order(chance, kinds, workers)
+
+
+def clocks_turned(seed: int, workers: int) -> tuple[Fault, ...]:
+    """Clocks of workers turned three times, a broker killed twice and a worker once, likewise."""
+    kinds: list[Kind] = [CLOCK] * 3 + ["kill broker"] * 2 + ["kill worker"]
+    return _in_any_order(random.Random(seed), kinds, workers)
+
+
+def _in_any_order(chance: random.Random, kinds: list[Kind], workers: int) -> tuple[Fault, ...]:
     chance.shuffle(kinds)
     faults: list[Fault] = []
     at = chance.uniform(1, 4)
@@ -135,7 +151,7 @@ async def inflict(
     for fault in faults:
         await asyncio.sleep(max(0.0, start + fault.at - time.monotonic()))
         began = time.monotonic()
-        if fault.kind in WORKER_KINDS:
+        if fault.kind in (*WORKER_KINDS, CLOCK):
             await _hurt_worker(fault, workers[fault.worker])
         elif fault.kind == "roll workers":
             await _roll(workers, fault.lasts, change)
@@ -156,10 +172,13 @@ async def _hurt_worker(fault: Fault, worker: Worker) -> None:
         await asyncio.sleep(fault.lasts)
         worker.cont()
         return
-    if fault.kind == "kill worker":
-        worker.kill()
-    else:
+    if fault.kind == "end worker":
         await worker.stop()
+    else:
+        worker.kill()
+    if fault.kind == CLOCK:  # from outside no clock of a process can be turned while it runs
+        worker.besides = off_by(_OFF[worker.turns % len(_OFF)])
+        worker.turns += 1
     await asyncio.sleep(fault.lasts)
     worker.start()
 

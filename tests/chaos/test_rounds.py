@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from bridge.demo.broker import DevBroker
-from tests.chaos.faults import Broker, Fault, mixed, plan
+from tests.chaos.faketime import off_by
+from tests.chaos.faults import Broker, Fault, clocks_turned, mixed, plan
 from tests.chaos.load import run_load
 from tests.chaos.rounds import MIXED, Site, build_site, round_of, working
 from tests.chaos.workers import Worker
@@ -45,6 +46,17 @@ async def test_everything_fails_under_load(
     """Workers killed, ended and paused beyond their session, the broker killed and paused."""
     site = await build_site(bootstrap, tmp_path, sources=MIXED)
     await checked(site, seed, mixed(seed, 2), cycles=350, rate=8, broker=broker)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(401, 411))
+async def test_clocks_are_turned_under_load(
+    broker: DevBroker, bootstrap: str, tmp_path: Path, seed: int
+) -> None:
+    """Workers go on two hours ahead, then two behind; broker and workers are killed as well."""
+    off_by(0)  # skips where no clock can be turned
+    site = await build_site(bootstrap, tmp_path, sources=MIXED)
+    await checked(site, seed, clocks_turned(seed, 2), cycles=350, rate=8, broker=broker)
 
 
 @pytest.mark.long

@@ -79,6 +79,8 @@ class Worker:
         self.log = directory / f"{name}.log"
         self._command = [*command, "run", "--config", str(config)]
         self._env = {**os.environ, "PYTHONUNBUFFERED": "1", **(env or {})}
+        self.besides: Mapping[str, str] = {}  # variables of its next lives
+        self.turns = 0  # of its clock
         self._process: subprocess.Popen[bytes] | None = None
         self._log_start = 0
         self.lives = 0
@@ -107,7 +109,7 @@ class Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=self._env,
+                env={**self._env, **self.besides},
                 start_new_session=True,
             )
         self.lives += 1
