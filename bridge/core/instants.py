@@ -40,6 +40,12 @@ def is_usable(at: Millis) -> bool:
     return _FIRST_USABLE <= at < _LAST_USABLE
 
 
+def usable_instant(text: str | None) -> Millis | None:
+    """The instant of a text; None for none, and for one that no agent at work can mean."""
+    at = None if text is None else parse_instant(text)
+    return at if at is not None and is_usable(at) else None
+
+
 def unusable(at: Millis) -> str:
     """What is wrong with a timestamp, for who has to mend it."""
     if is_usable(at * 1_000):

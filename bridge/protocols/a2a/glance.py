@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from bridge.core.instants import parse_instant
+from bridge.core.instants import is_usable, usable_instant
 from bridge.core.model import Carry, ClosedReason, Millis, MovedOn, ThreadKey
 from bridge.protocols.a2a.event import STATES, State
 from bridge.protocols.a2a.options import Options, identity
@@ -159,7 +159,8 @@ def _millis(text: str) -> Millis | None:
     if len(text) >= 20 and text[10] == "T" and text[-1] == "Z":
         try:
             since = datetime.fromisoformat(text) - _EPOCH
-            return (since.days * 86_400 + since.seconds) * 1_000 + since.microseconds // 1_000
         except ValueError:
-            return parse_instant(text)  # a leap second, say
-    return parse_instant(text)
+            return usable_instant(text)  # a leap second, say
+        at = (since.days * 86_400 + since.seconds) * 1_000 + since.microseconds // 1_000
+        return at if is_usable(at) else None
+    return usable_instant(text)

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-from bridge.core.instants import parse_instant
+from bridge.core.instants import usable_instant
 from bridge.core.model import Millis, Origin
 from bridge.protocols.a2a.asked import IdOf
 from bridge.protocols.a2a.event import Frame, Status
@@ -18,7 +18,7 @@ _MAX_DIGITS: Final = len(str(MAX_GENERATION))
 
 def instant_of(status: Status, origin: Origin) -> Millis:
     """When the status was made; where it does not say, when its record was."""
-    at = None if status.timestamp is None else parse_instant(status.timestamp)
+    at = usable_instant(status.timestamp)
     return origin.timestamp if at is None else at
 
 
@@ -47,7 +47,7 @@ def identity_of(
 
 def _exact_instant(text: str) -> str | None:
     """One spelling for each instant, with all its digits, whatever zone it is written in."""
-    millis = parse_instant(text)
+    millis = usable_instant(text)
     if millis is None:
         return None
     fraction = re.search(r"[.,](\d+)", text)

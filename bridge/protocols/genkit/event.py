@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from bridge.core.instants import is_usable, parse_instant
+from bridge.core.instants import usable_instant
 from bridge.core.json_text import JsonError
 from bridge.core.model import Limits, Millis
 from bridge.protocols.event import RawEvent, loosely
@@ -95,8 +95,7 @@ class Found(Struct, frozen=True, gc=False):
 
 def created_at(found: Found) -> Millis | None:
     """When the turn ended, by its own word; a usable instant or None."""
-    at = None if found.turn.createdAt is None else parse_instant(found.turn.createdAt)
-    return at if at is not None and is_usable(at) else None
+    return usable_instant(found.turn.createdAt)
 
 
 def find_turn(event: Event) -> Found | None:

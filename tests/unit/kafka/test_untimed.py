@@ -116,6 +116,18 @@ def test_a_source_may_take_it_as_of_its_arrival(protocol: str, at: int) -> None:
     assert not sent(again, "resume-commands")
 
 
+@pytest.mark.parametrize("own", ["0001-01-01T00:00:00Z", "1970-01-01T00:00:00.000Z"])
+def test_an_unusable_instant_of_its_own_is_none(own: str) -> None:
+    """Go writes the year 1 for a time that nobody set: the record's counts, for each question."""
+    slot = bench("a2a")
+    asks = [status("INPUT_REQUIRED", {"text": text}, at=own, message_id=text) for text in "ab"]
+    first = sent(slot.cycle(record(asks[0], NOW)), "approvals")
+    second = sent(slot.cycle(record(asks[1], NOW + 1, offset=1), now=NOW + 1), "approvals")
+    assert [one["status"] for one in (*first, *second)] == ["pending", "superseded", "pending"]
+    done = slot.cycle(record(status("COMPLETED", at=own), NOW + 2, offset=2), now=NOW + 2)
+    assert [one["closed_reason"] for one in sent(done, "approvals")] == ["task_ended"]
+
+
 MOVES: dict[str, Callable[[], dict[str, Any]]] = {
     "started": lambda: ag_ui(
         "RUN_STARTED",
