@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
 
 from bridge.config import Config
 from bridge.kafka.adoption import Deployment
@@ -42,7 +43,8 @@ async def examine(
         yield found
     if any(found.grade == "fail" for found in topics):
         return
-    async for found in _at_work(config, inputs, tell):
+    writes = all(found.grade == "ok" for found in rights)
+    async for found in _at_work(config, inputs, tell, writes=writes):
         yield found
 
 
@@ -57,21 +59,30 @@ async def _look_at_topics(config: Config, wanted: Wanted, rights: list[Check]) -
     return checks if findings else [Check("ok", "topics", "as a worker needs them")]
 
 
-async def _at_work(config: Config, inputs: Inputs, tell: Tell) -> AsyncIterator[Check]:
-    """What can be seen only where there are topics."""
+async def _at_work(
+    config: Config, inputs: Inputs, tell: Tell, *, writes: bool
+) -> AsyncIterator[Check]:
+    """What can be seen only where there are topics; without `writes` nothing is half-written."""
     client, topics = config.kafka.client_kwargs(), inputs.topics
     groups: list[Group] = []
     deployment = Deployment(client, config.app_id, topics, inputs.slots, inputs.names)
-    for doing, subject, looking in (
+    looks: list[tuple[str, str, Coroutine[Any, Any, list[Check]]]] = [
         ("the workers' group", "workers", look_at_members(config, inputs, groups.append)),
         ("whose the state is", "state", look_at_state(deployment)),
-        ("a transaction", "transaction", look_at_transaction(client, config.app_id, topics)),
         ("positions", "positions", look_at_positions(client, inputs)),
         ("open transactions", "open transactions", look_at_own_topics(client, inputs)),
-    ):
+    ]
+    if writes:
+        commit = look_at_transaction(client, config.app_id, topics)
+        looks.insert(2, ("a transaction", "transaction", commit))
+    for doing, subject, looking in looks:
         tell(doing)
         for found in await tried(subject, looking):
             yield found
+    if not writes:
+        left_out = "not asked, and no transaction tried, while rights are missing"
+        yield Check("fail", "slots", left_out, "grant them")
+        return
     tell(f"{inputs.slots} slots, each of which has 5 s to answer a probe")
     for found in await tried("slots", look_at_slots(client, inputs, next(iter(groups), None))):
         yield found
