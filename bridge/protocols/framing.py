@@ -104,10 +104,13 @@ def bare_key(key: bytes) -> bytes:
 
 
 def _is_plain(value: bytes) -> bool:
-    """Whether the value is an object in which no frame is spelled; nearly every one is."""
-    if value[:1] != b"{" or b'"specversion"' in value:
+    """Whether the value is an object in which no frame is spelled; nearly every one is.
+
+    Words without quotes: a quote is so common in JSON that looking for it takes twice as long.
+    """
+    if value[:1] != b"{" or b"specversion" in value:
         return False
-    return b'"payload"' not in value or b'"schema"' not in value
+    return b"payload" not in value or b"schema" not in value
 
 
 class _Layers:
