@@ -8,9 +8,8 @@ Anything else is named by a pointer. Native JSON inside comes out as the slice i
 from __future__ import annotations
 
 import base64
-import binascii
 import re
-from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -33,6 +32,7 @@ _PREFIX: Final = 5  # the magic byte and four bytes of a schema's id
 _MARK: Final = b"\xef\xbb\xbf"
 _STREAM = re.compile(rb"(?:data|event|id|retry)?:")
 _FRAME_END = re.compile(r"\r\n\r\n|\n\n|\r\r")
+_LINE_END = re.compile(r"\r\n|\n|\r")  # and no others: U+2028 and the like may stand in JSON
 _CLOUD_EVENT: Final = frozenset({"specversion", "id", "source", "type"})
 _CONNECT: Final = frozenset({"schema", "payload"})
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
@@ -173,7 +173,8 @@ class _Layers:
         for name, member in (("traceparent", "traceparent"), ("traceparent", "traceid")):
             self._trace(name, members.get(member))
         self._trace("tracestate", members.get("tracestate"))
-        if "data" in members:
+        in_base64 = bytes(members.get("data_base64", b"null")) != b"null"
+        if "data" in members and not (in_base64 and bytes(members["data"]) == b"null"):
             self._check_once("data")
             return "cloudevent", bytes(members["data"])
         if "data_base64" in members:
@@ -182,7 +183,10 @@ class _Layers:
         return None
 
     def _trace(self, name: str, value: Raw | None) -> None:
-        if value is not None and bytes(value).startswith(b'"'):
+        """Pass on a context that is a text; any other is worth no more than none."""
+        if value is None or not bytes(value).startswith(b'"'):
+            return
+        with suppress(msgspec.DecodeError):  # bytes that are no UTF-8
             self.headers.append((name, _text(value).encode()))
 
     def _check_once(self, name: str) -> None:
@@ -234,7 +238,7 @@ def _refuse_batch(value: bytes) -> None:
 def _from_base64(text: Raw) -> bytes:
     try:
         return base64.b64decode(_text(text), validate=True)
-    except (msgspec.DecodeError, binascii.Error):
+    except ValueError:  # msgspec's and binascii's, and base64's own for what is not ASCII
         raise Unreadable("framing", "/data_base64", "must be base64") from None
 
 
@@ -252,6 +256,6 @@ def _frame(value: bytes) -> bytes:
 
 
 def _data(frame: str) -> str | None:
-    lines: Sequence[str] = frame.splitlines()
+    lines = _LINE_END.split(frame)
     data = [line[5:].removeprefix(" ") for line in lines if line.startswith("data:")]
     return "\n".join(data) if data else None

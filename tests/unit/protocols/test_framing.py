@@ -41,7 +41,10 @@ FRAMES: dict[str, Wrap] = {
     "stream": lambda value: b"event: message\nid: 7\ndata: %b\n\n" % value,
     "stream with CRLF": lambda value: b"data:%b\r\n\r\n" % value,
 }
-INNER = b'{"amount": 50.0, "n": 18446744073709551617,\t"e": 1e2, "u": "\xc3\xa9"}'
+INNER = (
+    b'{"amount": 50.0, "n": 18446744073709551617,\t"e": 1e2, "u": "\xc3\xa9 \xe2\x80\xa8 \xc2\x85"}'
+)
+"""U+2028 and U+0085 end lines in Python's eyes, and in no stream's."""
 
 
 def unframed(value: bytes | None, *pointer: str) -> Any:
@@ -97,6 +100,7 @@ def test_what_is_not_known_for_certain_stays_as_it_is(value: bytes) -> None:
         (b": keep-alive\n\n", "0 SSE frames"),
         (b"event: ping\n\n", "0 SSE frames"),
         (cloud("data_base64", b'"not base64!"'), "base64"),
+        (cloud("data_base64", '"é"'.encode()), "base64"),
     ],
 )
 def test_what_cannot_be_one_event_says_what_it_is(value: bytes, said: str) -> None:
@@ -116,6 +120,25 @@ def test_a_member_that_stands_there_twice_is_refused() -> None:
 def test_a_frame_around_nothing_is_nothing(value: bytes | None) -> None:
     """As a null value, which is Kafka's delete."""
     assert unframed(value).record.value is None
+
+
+@pytest.mark.parametrize("first", ["data", "data_base64"])
+def test_serializers_write_a_null_beside_the_member_that_counts(first: str) -> None:
+    """A class with both members has one of them null: it is not the event."""
+    members = {"data": b"null", "data_base64": as_text(base64.b64encode(INNER))}
+    if first == "data":
+        members = {"data": INNER, "data_base64": b"null"}
+    for order in (list(members), list(members)[::-1]):
+        value = cloud(order[0], members[order[0]])[:-1]
+        value += b',"%b":%b}' % (order[1].encode(), members[order[1]])
+        assert unframed(value).record.value == INNER
+
+
+def test_a_trace_context_that_is_no_text_costs_no_event() -> None:
+    """Bytes that are no UTF-8 in a member that decides nothing."""
+    value = cloud("data", b"{}")[:-1] + b',"traceparent":"\xff"}'
+    found = unframed(value)
+    assert (found.record.value, found.record.headers, found.refusal) == (b"{}", (), None)
 
 
 def test_a_pointer_reaches_through_objects_arrays_and_texts() -> None:
