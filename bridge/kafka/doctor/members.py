@@ -10,6 +10,7 @@ from bridge.kafka.doctor.words import numbers
 from bridge.kafka.group import Group, describe_group
 from bridge.kafka.names import group_id
 from bridge.kafka.positions import Inputs
+from bridge.kafka.seats import roster
 from bridge.kafka.topic_admin import connected
 
 _START = "start one: interrupt-bridge run"
@@ -45,6 +46,15 @@ def judge_members(group: Group, slots: int) -> Iterator[Check]:
         yield Check("fail", "workers", f"{found}, and none has {numbers(unserved)}", advice)
     elif not group.strangers:
         yield Check("ok", "workers", found)
+    yield from _waiting_sources(group)
+
+
+def _waiting_sources(group: Group) -> Iterator[Check]:
+    """A source is read once every worker knows it; until then its events wait, whatever it is."""
+    lacking = roster({each.member_id: each.declaration for each in group.workers}).lacking
+    for source, workers in lacking.items():
+        found = f"source {source} is not read until {', '.join(workers)} knows it"
+        yield Check("warn", "workers", found, "restart what does not know it with its settings")
 
 
 def holders(group: Group | None) -> dict[int, str]:

@@ -173,6 +173,16 @@ def test_who_is_in_the_group(found: Group, grades: list[str], says: str) -> None
     assert all(check.advice for check in checks if check.grade != "ok")
 
 
+def test_a_source_that_is_not_read_yet_is_named_with_the_worker_that_does_not_know_it() -> None:
+    """A worker that a rollout forgot keeps it from being read, while every slot answers."""
+    old = Member("a", "bridge", "/10.0.0.1", Declaration("old", ("mail",)), (0, 1))
+    new = Member("b", "bridge", "/10.0.0.2", Declaration("new", ("mail", "chat")), (2, 3))
+    served, waiting = judge_members(group(old, new), 4)
+    assert (served.grade, waiting.grade) == ("ok", "warn")
+    assert waiting.found == "source chat is not read until old knows it"
+    assert waiting.advice
+
+
 def test_silent_slots_are_named_by_the_worker_that_has_them() -> None:
     """Its log says why; of a slot that nobody has, there is none to look at."""
     checks = list(judge_probes({0: 0.1, 1: 0.25}, 6, {2: "host-a", 3: "host-a"}))
