@@ -13,7 +13,7 @@ from bridge.cli.settings import settings
 from bridge.config import Config
 from bridge.kafka import adoption
 from bridge.kafka.adoption import Deployment, Holding
-from bridge.kafka.group import Group, describe_group
+from bridge.kafka.group import Group, Member, describe_group
 from bridge.kafka.names import group_id
 from bridge.kafka.topic_admin import connected
 
@@ -89,9 +89,15 @@ def _members(group: Group) -> Sequence[dict[str, object]]:
     return [
         {
             "member": str(each) if each.declaration is None else each.declaration.worker,
-            "is": "no worker" if each.declaration is None else "worker",
+            "is": _kind(each, group),
             "sources": [] if each.declaration is None else list(each.declaration.sources),
             "slots": list(each.slots),
         }
         for each in group.members
     ]
+
+
+def _kind(member: Member, group: Group) -> str:
+    if not group.settled:
+        return "not told in a rebalance"
+    return "no worker" if member.declaration is None else "worker"

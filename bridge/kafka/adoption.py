@@ -130,9 +130,11 @@ async def _holding(deployment: Deployment, slot: int, birth: Birth | None) -> Ho
 async def _refuse_workers(deployment: Deployment, app_id: str) -> None:
     name = group_id(app_id, deployment.topics["state"])
     async with connected(deployment.client) as admin:
-        workers = (await describe_group(admin, name)).workers
-    if workers:
-        who = ", ".join(each.declaration.worker for each in workers if each.declaration)
+        group = await describe_group(admin, name)
+    if not group.settled:
+        raise ClusterError(f"The group {name} has members and is {group.state}: look again soon.")
+    if group.workers:
+        who = ", ".join(each.declaration.worker for each in group.workers if each.declaration)
         raise ClusterError(f"Stop the workers of {name} first: {who}.")
 
 

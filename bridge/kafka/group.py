@@ -25,6 +25,9 @@ from bridge.kafka.seats import Declaration, read_declaration
 
 _COORDINATOR_S: Final = 10.0
 _RETRY_S: Final = 0.2
+_SETTLES_S: Final = 10.0
+"""A rebalance waits for a member that died or hangs until its session has ended."""
+_REBALANCING: Final = ("PreparingRebalance", "CompletingRebalance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +54,19 @@ class Group:
     members: tuple[Member, ...]
 
     @property
+    def settled(self) -> bool:
+        """Whether it can be told who is a worker: in a rebalance brokers keep it to themselves."""
+        return self.state not in _REBALANCING
+
+    @property
     def workers(self) -> tuple[Member, ...]:
         return tuple(each for each in self.members if each.declaration is not None)
 
     @property
     def strangers(self) -> tuple[Member, ...]:
-        """Members that are no workers."""
+        """Members that are no workers; none while nobody can tell."""
+        if not self.settled:
+            return ()
         return tuple(each for each in self.members if each.declaration is None)
 
     def unserved(self, slots: int) -> list[int]:
@@ -68,9 +78,14 @@ class Group:
 async def describe_group(admin: AIOKafkaAdminClient, name: str) -> Group:
     """The group as it is now; without members where it does not exist.
 
-    Raises NotAuthorized without DESCRIBE on the group, and ClusterError.
+    A rebalance is waited for, though not for ever: see `Group.settled`. Raises NotAuthorized
+    without DESCRIBE on the group, and ClusterError.
     """
     told = await _told(admin, name)
+    settles = time.monotonic() + _SETTLES_S
+    while told["state"] in _REBALANCING and time.monotonic() < settles:
+        await asyncio.sleep(_RETRY_S)
+        told = await _told(admin, name)
     if for_code(told["error_code"]) is GroupAuthorizationFailedError:
         raise NotAuthorized(f"Grant the principal DESCRIBE on the group {name}.")
     ours = told["protocol"] == NAME

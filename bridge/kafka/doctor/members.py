@@ -14,6 +14,7 @@ from bridge.kafka.seats import roster
 from bridge.kafka.topic_admin import connected
 
 _START = "start one: interrupt-bridge run"
+_SETTLING = "it shares the slots out; look again in half a minute"
 
 
 async def look_at_members(
@@ -29,6 +30,10 @@ async def look_at_members(
 
 def judge_members(group: Group, slots: int) -> Iterator[Check]:
     """Strangers, no worker at all, slots that nobody was given; else how many workers."""
+    if not group.settled:
+        found = f"{len(group.members)} in the group {group.name}, {group.state}"
+        yield Check("warn", "workers", found, _SETTLING)
+        return
     for stranger in group.strangers:
         advice = "stop it, or give it another group.id; only workers belong there"
         yield Check("fail", "workers", f"{stranger} in the group {group.name} is no worker", advice)
@@ -36,10 +41,7 @@ def judge_members(group: Group, slots: int) -> Iterator[Check]:
         yield Check("fail", "workers", f"none in the group {group.name}", _START)
         return
     found = f"{len(group.workers)} in the group {group.name}"
-    if group.state != "Stable":
-        advice = "it shares the slots out; look again in half a minute"
-        yield Check("warn", "workers", f"{found}, {group.state}", advice)
-    elif unserved := group.unserved(slots):
+    if unserved := group.unserved(slots):
         advice = "look again in half a minute, then restart the workers"
         if group.strangers:
             advice = "once no stranger is left in the group, workers get them"

@@ -121,6 +121,26 @@ async def test_the_group_can_be_looked_at_from_outside(workers: Workers) -> None
     assert group.unserved(SLOTS) == []
 
 
+async def test_while_the_group_rebalances_no_worker_is_called_a_stranger(workers: Workers) -> None:
+    """Brokers tell then of nobody what he declared, so a look waits until the group has settled."""
+    looks: list[Group] = []
+    async with workers.joined() as one:
+        await shared(one)
+        async with asyncio.TaskGroup() as group:
+            joining = group.create_task(_come_and_go(workers, one))
+            while not joining.done():
+                looks.append(await workers.described())
+    assert [look.strangers for look in looks] == [()] * len(looks)
+    assert all(look.workers for look in looks if look.settled)
+
+
+async def _come_and_go(workers: Workers, one: Lease) -> None:
+    for _ in range(3):
+        async with workers.joined() as two:
+            await shared(one, two)
+        await shared(one)
+
+
 async def test_a_group_that_is_not_there_has_no_members(workers: Workers) -> None:
     """Nobody serves any slot of it."""
     group = await workers.described()
