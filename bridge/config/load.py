@@ -24,6 +24,7 @@ FILE_VARIABLE = "BRIDGE_CONFIG"
 NOT_SETTINGS = (FILE_VARIABLE, "BRIDGE_VECTORS", "BRIDGE_TEST_")
 """Variables that begin so are no settings: the file's name, and what test suites use."""
 DEFAULT_FILE = Path("bridge.toml")
+_NAMED = f"--config or {FILE_VARIABLE} names another"
 
 
 def find_file(named: Path | None, environ: Mapping[str, str] = os.environ) -> Path | None:
@@ -51,6 +52,10 @@ def load(file: Path | None = None, environ: Mapping[str, str] = os.environ) -> C
         config = Config.model_validate(raw)
     except ValidationError as error:
         wrong += problems.lines(error, Config, variables)
+        if file is None and "kafka" not in raw:
+            wrong.append(
+                f"no settings file was read: there is no {DEFAULT_FILE} here, and {_NAMED}"
+            )
         raise ConfigError(*wrong) from None
     if wrong:
         raise ConfigError(*wrong)
@@ -78,7 +83,7 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(f"cannot read {file} ({error.strerror}); name it by --config") from error
+        raise ConfigError(f"cannot read {file} ({error.strerror}); {_NAMED}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} is not TOML: {error}") from error
 

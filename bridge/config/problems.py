@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, get_args
 
 from pydantic import BaseModel, SecretStr, ValidationError
+
+from bridge.config.values import DURATION, format_duration
 
 Location = tuple[int | str, ...]
 
@@ -79,7 +82,26 @@ def _text(
         return f"must be {context['expected']}"
     if kind.startswith("datetime_") or kind.startswith("timezone_"):
         return "an instant with its zone, such as 2026-11-29T12:00:00Z"
-    return _WORDS.get(kind) or message.removeprefix("Value error, ").replace("Input should", "must")
+    said = re.sub("^(Input|String) should", "must", message.removeprefix("Value error, "))
+    return _bound(location, kind, context, root) or _WORDS.get(kind) or said
+
+
+def _bound(
+    location: Location, kind: str, context: Mapping[str, Any], root: type[BaseModel]
+) -> str | None:
+    """That of a duration as people write it: pydantic counts milliseconds."""
+    field = _section(root, location[:-1]).model_fields.get(str(location[-1])) if location else None
+    if kind not in _BOUNDS or field is None or DURATION not in field.metadata:
+        return None
+    word, bound = _BOUNDS[kind]
+    return f"must be {word} {format_duration(context[bound])}"
+
+
+_BOUNDS: Final = {
+    "greater_than": ("longer than", "gt"),
+    "greater_than_equal": ("at least", "ge"),
+    "less_than_equal": ("at most", "le"),
+}
 
 
 _WORDS: Final = {
@@ -90,6 +112,7 @@ _WORDS: Final = {
     "int_type": "must be a whole number",
     "json_list": "must be a JSON list, in square brackets",
     "missing": "is required",
+    "string_pattern_mismatch": "takes A-Z, a-z, 0-9, dot, underscore and hyphen, nothing else",
     "string_too_short": "must not be empty",
     "string_type": "must be one text in quotes",
     "tuple_type": 'must be a list, such as ["one", "two"]',

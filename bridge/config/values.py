@@ -52,9 +52,12 @@ def format_duration(millis: int) -> str:
     return text or "0s"
 
 
+DURATION = BeforeValidator(parse_duration)
+"""By which a field is known to hold one."""
+
 Duration = Annotated[
     int,
-    BeforeValidator(parse_duration),
+    DURATION,
     Field(gt=0),
     PlainSerializer(format_duration, return_type=str),
 ]

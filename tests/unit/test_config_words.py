@@ -39,6 +39,17 @@ MISTYPED = {
     KAFKA + "[http]\nport = 99999\n" + SOURCE: "http.port: must be less than or equal to 65535",
     KAFKA + 'allow_plaintext = "maybe"\n' + SOURCE: "kafka.allow_plaintext: must be true or false",
     '[kafka]\nbootstrap_servers = ""\n' + SOURCE: "kafka.bootstrap_servers: must not be empty",
+    KAFKA + '[worker]\nsession_timeout = "1s"\n' + SOURCE: (
+        "worker.session_timeout: must be at least 6s"
+    ),
+    KAFKA + '[worker]\nheartbeat = "9d"\n' + SOURCE: "worker.heartbeat: must be at most 6d",
+    KAFKA + '[retention]\nclosed = "0s"\n' + SOURCE: "retention.closed: must be longer than 0s",
+    KAFKA + '[[sources]]\nname = "Support Agents"\ntopic = "t"\n': (
+        "sources[0].name: takes A-Z, a-z, 0-9, dot, underscore and hyphen, nothing else"
+    ),
+    KAFKA + f'[[sources]]\nname = "{"s" * 101}"\ntopic = "t"\n': (
+        "sources[0].name: must have at most 100 characters"
+    ),
     KAFKA + '[log]\nlevel = "loud"\n' + SOURCE: (
         "log.level: must be 'debug', 'info', 'warning' or 'error'"
     ),
@@ -59,6 +70,19 @@ def test_one_line_says_what_to_write(
     file.write_text(text, "utf-8")
     assert main(["config", "check", "--config", str(file)]) == 2
     assert capsys.readouterr().err.splitlines() == [f"interrupt-bridge: config: {told}"]
+
+
+def test_where_no_file_is_found_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first thing that a newcomer may do wrong is to stand in another directory."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["config", "check"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "interrupt-bridge: config: kafka: is required",
+        "interrupt-bridge: config: no settings file was read: there is no bridge.toml here, and "
+        "--config or BRIDGE_CONFIG names another",
+    ]
 
 
 def test_a_variable_is_told_in_the_words_of_variables(
