@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 from bridge.config import parse_duration
@@ -36,9 +36,22 @@ environment, which wins: BRIDGE_KAFKA__BOOTSTRAP_SERVERS=127.0.0.1:9092
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
+class _Parser(argparse.ArgumentParser):
+    """Its subparsers are of its kind. What one does not know it tells itself, with its usage.
+
+    Else the outermost would, and its usage names no option of the command.
+    """
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        known, left = super().parse_known_args(args, namespace)
+        if left:
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        return known, left
+
+
 def build() -> argparse.ArgumentParser:
     """The parser. A chosen command leaves `handler`: "module:function" to call with the rest."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         prog="interrupt-bridge",
         description="Pending interrupts of agents on Kafka: approvals out, answers in, exactly one "
         "validated resume command.",
@@ -112,7 +125,8 @@ def _config(commands: Commands) -> None:
     config = commands.add_parser("config", help="check or show the settings")
     inner = config.add_subparsers(metavar="COMMAND", required=True)
     _command(inner, "check", "bridge.cli.settings:check", "refuse or accept the settings")
-    _command(inner, "show", "bridge.cli.settings:show", "print them all as JSON, secrets masked")
+    text = "print all settings as JSON, secrets masked"
+    _command(inner, "show", "bridge.cli.settings:show", text)
     _command(inner, "path", "bridge.cli.settings:path", "print which file and variables are read")
 
 

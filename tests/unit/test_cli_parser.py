@@ -75,6 +75,22 @@ def test_config_check_accepts(file: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "support-agents" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "typed", [["pending", "--jsn"], ["trace", "t", "u"], ["positions", "show", "--slot", "3"]]
+)
+def test_what_a_command_does_not_know_is_told_with_its_usage(
+    typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That of the outermost command names no option that could have been meant."""
+    with pytest.raises(SystemExit) as ended:
+        main(typed)
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    words = [word for word in typed[:2] if word.isalpha() and len(word) > 1]
+    assert told.startswith(f"usage: interrupt-bridge {' '.join(words)} [-h]")
+    assert "unrecognized arguments: " in told
+
+
 def test_config_check_refuses_by_key(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(LEAST + "colour = 1\n", encoding="utf-8")
     assert main(["config", "check", "--config", str(file)]) == 2
