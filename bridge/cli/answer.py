@@ -114,7 +114,7 @@ async def _post(config: Config, role: Role, approval_id: UUID, text: bytes, wait
     async with reading(client, config.topics.name("answer-verdicts"), start="end") as reader:
         sent = await post(client, topic, key, text, partition)
         verdict = await _verdict_on(sent, reader, wait)
-    return _miss(config, role, sent) if verdict is None else _tell(verdict)
+    return _miss(config, role, sent) if verdict is None else _tell(verdict, role)
 
 
 async def _verdict_on(sent: Origin, reader: Reader, wait: float) -> _Verdict | None:
@@ -153,9 +153,10 @@ def _miss(config: Config, role: Role, sent: Origin) -> int:
     return NO_VERDICT
 
 
-def _tell(verdict: _Verdict) -> int:
+def _tell(verdict: _Verdict, role: Role) -> int:
     still_open = "" if verdict.open is None else f" ({verdict.open} of the run still open)"
-    print(f"{escape(verdict.verdict)}{still_open}{meaning(verdict.verdict)}")
+    means = meaning(verdict.verdict, of_operation=role == "operations")
+    print(f"{escape(verdict.verdict)}{still_open}{means}")
     for problem in verdict.problems:
         print(f"  {escape(problem.path) or '(payload)'}: {escape(problem.message)}")
     return 0 if verdict.verdict in _DONE else NOT_ACCEPTED

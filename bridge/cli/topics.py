@@ -25,8 +25,17 @@ def create(arguments: argparse.Namespace) -> int:
     for name in made.existed:
         print(f"exists  {name}")
     if needed.partitions != config.topics.partitions:
-        print(f"now set topics.partitions = {needed.partitions} in the settings of every worker")
+        print(_on_partitions(needed.partitions, made))
     return 0
+
+
+def _on_partitions(wanted: int, made: topic_admin.Created) -> str:
+    if made.existed:
+        return (
+            "what exists keeps the partitions that it has, and all need the same number: see "
+            "interrupt-bridge topics check"
+        )
+    return f"now set topics.partitions = {wanted} in the settings of every worker"
 
 
 def check(arguments: argparse.Namespace) -> int:

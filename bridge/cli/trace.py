@@ -41,7 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     config = settings(arguments)
     if arguments.source is not None and config.source(arguments.source) is None:
         names = ", ".join(source.name for source in config.sources) or "none"
-        raise ConfigError(f"--source: no source {arguments.source} in the settings: {names}")
+        given = arguments.source
+        raise ConfigError(f"--source: no source {given} in the settings; there are {names}")
     unreadable: list[RecordUnreadable] = []
     told = asyncio.run(_told(config, arguments.thread, arguments.source, unreadable.append))
     story = sorted(told, key=lambda happened: happened.place)
@@ -61,8 +62,10 @@ async def _told(config: Config, named: str, source: str | None, unreadable: Tell
     """The story of a thread that is named by its id, or by the id of one of its approvals.
 
     Ids of threads may look like those of approvals: what no record knows as one is the other.
+    `answer` takes an approval id in capitals, so it is taken here.
     """
-    found = await _asked(config, named) if is_id(named) else None
+    approval_id = named.lower()
+    found = await _asked(config, approval_id) if is_id(approval_id) else None
     thread, of_source = found or (named, source)
     return await _story(config, History(thread, source or of_source), unreadable)
 

@@ -25,7 +25,13 @@ MEANINGS: Mapping[Verdict, str] = {
 }
 
 
-def meaning(verdict: str) -> str:
+CLOSED = "the run is closed, and will not be resumed"
+"""What `accepted` means for an operation."""
+
+
+def meaning(verdict: str, *, of_operation: bool = False) -> str:
     """ ": …" to stand behind a verdict; empty for one that a later release has added."""
     text = next((text for known, text in MEANINGS.items() if known == verdict), "")
+    if of_operation and verdict == "accepted":
+        text = CLOSED
     return f": {text}" if text else ""

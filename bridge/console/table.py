@@ -95,7 +95,8 @@ def span(seconds: float) -> str:
 
 
 def _cells(view: ApprovalView, now: datetime) -> list[str]:
-    question = view.message or view.reason or view.interrupt_id
+    # One line each: line ends and tabs of a message are spaces to whoever reads it here.
+    question = " ".join((view.message or "").split()) or view.reason or view.interrupt_id
     return [
         escape(view.approval_id),
         escape(view.source),

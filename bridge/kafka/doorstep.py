@@ -59,6 +59,10 @@ _HUNG_UP: Final = (
     "kafka.security_protocol at this port, or a certificate in kafka.ssl_certfile that they trust "
     "and that has not expired"
 )
+_NOBODY_THERE: Final = ("Connect call failed", "Connection refused", "Name or service", "resolve")
+_UNREACHED: Final = (
+    "No broker can be reached: check that one is up at kafka.bootstrap_servers, and the network"
+)
 _SILENT: Final = (
     "No broker answers in time: check kafka.bootstrap_servers, the network, and whether "
     "kafka.security_protocol is the one of this port"
@@ -73,6 +77,6 @@ def turned_away(reasons: Iterable[str]) -> LoginFailed | Unreachable:
             return LoginFailed(f"{meaning} ({reason})")
     if reason.endswith(" closed"):
         return Unreachable(f"{_HUNG_UP} ({reason})")
-    if "Connect call failed" in reason or "Name or service" in reason or "resolve" in reason:
-        return Unreachable(f"Check address and security settings ({reason})")
+    if any(sign in reason for sign in _NOBODY_THERE):
+        return Unreachable(f"{_UNREACHED} ({reason})")
     return Unreachable(f"{_SILENT} ({reason or 'the client logged no reason'})")

@@ -127,6 +127,10 @@ def test_created_topics_pass_the_check(
     assert cluster.run("topics", "check") == 0
     assert cluster.run("topics", "create") == 0
     assert f"exists  {cluster.prefix}state" in capsys.readouterr().out
+    assert cluster.run("topics", "create", "--partitions", "7") == 0
+    out = capsys.readouterr().out
+    assert "keeps the partitions that it has" in out
+    assert "now set topics.partitions" not in out, "they would not be as many"
 
 
 def test_a_wrong_topic_fails_the_check_and_says_what_mends_it(
@@ -319,8 +323,9 @@ def test_trace_takes_an_approval_id_for_its_thread(
     capsys.readouterr()
     assert cluster.run("trace", THREAD) == 0
     by_thread = capsys.readouterr().out
-    assert cluster.run("trace", APPROVAL_ID) == 0
-    assert capsys.readouterr().out == by_thread
+    for written in (APPROVAL_ID, APPROVAL_ID.upper()):
+        assert cluster.run("trace", written) == 0
+        assert capsys.readouterr().out == by_thread
 
 
 def test_trace_of_an_unknown_thread_says_so(
@@ -368,3 +373,4 @@ def test_the_doctor_fails_on_missing_topics_and_says_what_makes_them(
     assert "fail  topics" in out
     assert "topics create" in out
     assert "transaction:" not in out
+    assert "not asked, nor who works on them" in out, "what was not looked at is told"

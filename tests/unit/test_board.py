@@ -101,6 +101,7 @@ def test_piped_lines_keep_one_line_each_whatever_a_message_holds() -> None:
     assert len(line.split("\t")) == len(heading.split("\t"))
     assert "\x1b" not in line
     assert "1h\tin 2m" in line
+    assert "\tx y\\u001b[31m\t" in line, "line ends and tabs are a space to who reads it"
 
 
 def test_a_table_fits_the_screen_and_says_how_many_more() -> None:

@@ -17,3 +17,11 @@ def test_a_verdict_of_a_later_release_stands_alone() -> None:
     """The set may grow."""
     assert meaning("late") == ": the run was resumed already"
     assert meaning("later") == ""
+
+
+def test_an_accepted_withdrawal_says_what_became_of_the_run() -> None:
+    assert meaning("accepted") == ": it counts"
+    assert meaning("accepted", of_operation=True) == (
+        ": the run is closed, and will not be resumed"
+    )
+    assert meaning("late", of_operation=True) == meaning("late")

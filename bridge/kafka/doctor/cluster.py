@@ -13,6 +13,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from bridge.config import Worker
 from bridge.kafka.clients import ClientSettings
 from bridge.kafka.doctor.check import Check
+from bridge.kafka.doctor.words import counted
 from bridge.kafka.topic_admin import connected
 from bridge.kafka.topics import DAY
 
@@ -42,7 +43,8 @@ async def look_at_cluster(client: ClientSettings, worker: Worker) -> list[Check]
     async with connected(client) as admin:
         cluster = await admin.describe_cluster()
         brokers = cluster["brokers"]
-        first = Check("ok", "cluster", f"{len(brokers)} brokers, id {cluster['cluster_id']}")
+        many = counted(len(brokers), "broker")
+        first = Check("ok", "cluster", f"{many}, id {cluster['cluster_id']}")
         return [first, *await _broker_settings(admin, brokers, worker)]
 
 

@@ -42,6 +42,8 @@ async def examine(
     for found in (*rights, *topics):
         yield found
     if any(found.grade == "fail" for found in topics):
+        left_out = "not asked, nor who works on them, while the topics are wrong"
+        yield Check("fail", "slots", left_out, "mend them, and look again")
         return
     writes = all(found.grade == "ok" for found in rights)
     async for found in _at_work(config, inputs, tell, writes=writes):

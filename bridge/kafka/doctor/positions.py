@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from bridge.kafka.clients import ClientSettings
 from bridge.kafka.doctor.check import Check
 from bridge.kafka.doctor.hanging import STILL_S, held_by
+from bridge.kafka.doctor.words import counted
 from bridge.kafka.positions import Inputs, Standing, standings
 
 
@@ -28,8 +29,12 @@ def judge_positions(before: list[Standing], now: list[Standing]) -> Iterator[Che
     """Lost positions by slot, slots that read nothing of what there is, else what is left."""
     lost = Counter(at.slot for at in now if at.lost)
     for slot, count in sorted(lost.items()):
-        advice = f"see positions show, then: positions skip --slot {slot} --to earliest"
-        yield Check("fail", "positions", f"slot {slot} has lost {count}", advice)
+        advice = (
+            "see interrupt-bridge positions show, then: interrupt-bridge positions skip "
+            f"--slot {slot} --to earliest"
+        )
+        found = f"slot {slot} has lost {counted(count, 'position')}"
+        yield Check("fail", "positions", found, advice)
     blocked = list(_blocked(before, now))
     for at in blocked:
         yield _held(at)
@@ -37,12 +42,12 @@ def judge_positions(before: list[Standing], now: list[Standing]) -> Iterator[Che
     still = _still(before, now)
     for slot, lag in sorted(still.items()):
         if slot not in told:
-            found = f"slot {slot} has {lag} offsets left to read and reads none"
+            found = f"slot {slot} has {counted(lag, 'offset')} left to read and reads none"
             advice = "look at the log and /readyz of its worker, or start one"
             yield Check("warn", "positions", found, advice)
     if not told and not still:
         lag = sum(at.lag or 0 for at in now)
-        yield Check("ok", "positions", f"none lost, {lag} offsets left to read")
+        yield Check("ok", "positions", f"none lost, {counted(lag, 'offset')} left to read")
 
 
 def _blocked(before: list[Standing], now: list[Standing]) -> Iterator[Standing]:
@@ -58,7 +63,8 @@ def _held(at: Standing) -> Check:
     assert at.blocked_by is not None
     where = f"--topic {at.topic} --partition {at.partition}"
     advice = (
-        "whoever has it has to end it; where nobody will: kafka-transactions.sh abort "
+        "whoever has it has to end it; one that was committed loses its records by an abort, so "
+        "only where the runbook input-blocked.md says so: kafka-transactions.sh abort "
         f"{where} --start-offset {at.blocked_by.start}"
     )
     return Check("fail", "positions", f"{at.topic}/{at.partition} {held_by(at.blocked_by)}", advice)

@@ -15,6 +15,7 @@ from bridge.records.outgoing import Outgoing
 KEY: Final = b"__bridge/doctor"
 """Of the tombstones it writes; readers skip null values of unknown keys, slots fold none."""
 
+_TELLABLE_MS: Final = 50  # less shows as 0.0 s
 _CLOCK_MS: Final = 2_000  # more than any commit takes; clocks kept by NTP differ by far less
 
 
@@ -41,8 +42,10 @@ async def look_at_transaction(
 def judge_clock(stamp: int, before: int, after: int) -> Check:
     """A broker's stamp against our clock before and after; all milliseconds since the epoch."""
     ahead = before - stamp if stamp < before else min(0, after - stamp)
-    side = "ahead of" if ahead >= 0 else "behind"
+    side = "ahead of" if ahead > 0 else "behind"
     found = f"this machine is {abs(ahead) / 1_000:.1f} s {side} the broker"
+    if abs(ahead) < _TELLABLE_MS:
+        found = "this machine agrees with the broker"
     if abs(ahead) < _CLOCK_MS:
         return Check("ok", "clock", found)
     advice = "deadlines go by the broker's clock: set both by NTP"

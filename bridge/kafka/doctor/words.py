@@ -1,4 +1,4 @@
-"""Slots in a line."""
+"""Slots and numbers of things in a line."""
 
 from __future__ import annotations
 
@@ -16,3 +16,8 @@ def numbers(slots: Iterable[int]) -> str:
             runs.append([slot])
     shown = (str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
     return f"slot{'s' if len(ordered) != 1 else ''} {', '.join(shown)}"
+
+
+def counted(number: int, what: str) -> str:
+    """`1 broker`, `2 brokers`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -251,7 +251,7 @@ async def test_the_doctor_finds_the_slot_that_stands_still(deploy: Deploy) -> No
         await caught_up(whole)
         checks = await look_at_positions(deployment.client, inputs)
     assert [check.grade for check in checks] == ["warn"]
-    assert checks[0].found == "slot 0 has 1 offsets left to read and reads none"
+    assert checks[0].found == "slot 0 has 1 offset left to read and reads none"
 
 
 async def test_trace_goes_on_behind_an_unreadable_record(

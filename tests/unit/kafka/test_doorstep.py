@@ -21,7 +21,12 @@ AT = 'Unable connect to "kafka-1:9093": '
             Unreachable,
             "Where they are up",
         ),
-        ([AT + "[Errno 111] Connect call failed ('10.0.0.1', 9093)"], Unreachable, "address"),
+        (
+            [AT + "[Errno 111] Connect call failed ('10.0.0.1', 9093)"],
+            Unreachable,
+            "No broker can be reached",
+        ),
+        ([AT + "[Errno 111] Connection refused"], Unreachable, "No broker can be reached"),
         ([AT], Unreachable, "No broker answers in time"),
         ([], Unreachable, "the client logged no reason"),
     ],
