@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -38,12 +39,15 @@ def refuse_hidden(event: RawEvent, hint: re.Pattern[bytes], asks: Asks) -> None:
 
 
 def _objects(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(JSON Pointer, object) of every object inside, those of JSON texts one level deep too."""
-    waiting = [("", value, False)]
+    """(JSON Pointer, object) of every object inside, those of JSON texts one level deep too.
+
+    The outermost come first: a long list beside a question does not use up what is looked at.
+    """
+    waiting = deque([("", value, False)])
     for _ in range(_MOST_NODES):
         if not waiting:
             return
-        pointer, node, in_text = waiting.pop()
+        pointer, node, in_text = waiting.popleft()
         if isinstance(node, str) and not in_text and node.lstrip()[:1] in {"{", "["}:
             node, in_text = loosely(node.encode("utf-8", "replace")), True
         if isinstance(node, dict):

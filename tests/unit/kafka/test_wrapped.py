@@ -127,6 +127,7 @@ WRAPPERS: Mapping[str, tuple[str, Any]] = {
     "own": ("/payload", lambda inner: {"type": "agent.event", "payload": inner}),
     "deep": ("/a/0/b~1c", lambda inner: {"type": "x", "a": [{"b/c": inner}]}),
     "text": ("/data", lambda inner: {"type": "x", "data": json.dumps(inner)}),
+    "long": ("/payload", lambda inner: {"type": "x", "payload": inner, "levels": [0.5] * 25_000}),
 }
 
 
