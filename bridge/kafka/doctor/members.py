@@ -14,6 +14,12 @@ from bridge.kafka.seats import roster
 from bridge.kafka.topic_admin import connected
 
 _START = "start one: interrupt-bridge run"
+_HIDDEN = "Dead"
+"""What brokers say of a group that is not there, and of one that runs by the newer protocol."""
+_UNSEEN = (
+    "where one runs, the group has a member of Kafka's newer protocol, which hides all and has to "
+    "go: kafka-consumer-groups.sh --describe --members --group"
+)
 _SETTLING = "it shares the slots out; look again in half a minute"
 
 
@@ -38,7 +44,8 @@ def judge_members(group: Group, slots: int) -> Iterator[Check]:
         advice = "stop it, or give it another group.id; only workers belong there"
         yield Check("fail", "workers", f"{stranger} in the group {group.name} is no worker", advice)
     if not group.workers:
-        yield Check("fail", "workers", f"none in the group {group.name}", _START)
+        advice = _START if group.state != _HIDDEN else f"{_START}; {_UNSEEN} {group.name}"
+        yield Check("fail", "workers", f"none in the group {group.name}", advice)
         return
     found = f"{len(group.workers)} in the group {group.name}"
     if unserved := group.unserved(slots):

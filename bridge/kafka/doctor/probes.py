@@ -34,7 +34,9 @@ class _Verdict(msgspec.Struct):
 async def look_at_slots(client: ClientSettings, inputs: Inputs, group: Group | None) -> list[Check]:
     """Each slot by itself; without any worker in the group there is nobody to ask."""
     if group is not None and group.settled and not group.workers:
-        return [Check("fail", "slots", f"none of {inputs.slots} is served", "there is no worker")]
+        return [
+            Check("fail", "slots", f"none of {inputs.slots} is served", "no worker is to be seen")
+        ]
     took = await probe(client, inputs)
     return list(judge_probes(took, inputs.slots, holders(group)))
 

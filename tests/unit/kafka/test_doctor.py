@@ -191,6 +191,13 @@ def test_a_source_that_is_not_read_yet_is_named_with_the_worker_that_does_not_kn
     assert waiting.advice
 
 
+@pytest.mark.parametrize(("state", "told"), [("Empty", False), ("Dead", True)])
+def test_a_group_that_brokers_do_not_show_may_be_hidden(state: str, told: bool) -> None:
+    """By a member of the newer protocol: then workers are served and not to be seen."""
+    (check,) = judge_members(group(state=state), 4)
+    assert ("--members --group app:bridge.state" in check.advice) is told
+
+
 def test_silent_slots_are_named_by_the_worker_that_has_them() -> None:
     """Its log says why; of a slot that nobody has, there is none to look at."""
     checks = list(judge_probes({0: 0.1, 1: 0.25}, 6, {2: "host-a", 3: "host-a"}))
