@@ -37,7 +37,9 @@ from bridge.records.outgoing import Outgoing
 Target = Literal["earliest", "latest"] | int
 """Where a position is moved to: an end of the log, or an offset."""
 
-_ATTEMPTS: Final = 3  # a worker that opens the slot at this moment fences whoever moves a position
+_ATTEMPTS: Final = (
+    10  # a slot that keeps opening fences whoever moves a position, and is itself fenced
+)
 
 
 @dataclass(frozen=True, slots=True)
