@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from aiokafka.structs import TopicPartition
@@ -79,12 +80,19 @@ async def fence(slot: Slot) -> None:
         pass
 
 
+async def is_readable(slot: Slot, target: TopicPartition) -> bool:
+    """Whether nothing is open in a log."""
+    return await slot.end("read_committed", target) == await slot.end("read_uncommitted", target)
+
+
 async def settled(slot: Slot, verdicts: Verdicts | None = None) -> dict[str, list[str]]:
     """What the next owner ends, by role; all is readable afterwards."""
     roles = {topic: role for role, topic in slot.topics.items()}
     async with slot.opened(verdicts=verdicts) as producer:
         plan = await settle(producer)
         await producer.commit([state(b"k", b"next"), approval(b"k", b"next")])
+    for target in (slot.state, slot.approvals):  # markers follow the answer to a commit
+        await eventually(partial(is_readable, slot, target), bool)
     return {end: sorted(roles[tp.topic] for tp in ended) for end, ended in plan.items()}
 
 
