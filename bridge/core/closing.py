@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bridge.core.lifecycle import Move
 from bridge.core.model import (
@@ -55,38 +56,12 @@ def give_up(run: Run, items: Sequence[Item], reason: ClosedReason, now: Millis) 
 
 
 def _settled(before: Item, item: Item, reason: ClosedReason) -> Item:
-    return Item(
-        item.question,
-        item.status,
-        before.revision + 1,
-        item.expires_at,
-        item.flags,
-        item.answer,
-        item.closed_at,
-        reason,
-    )
+    return replace(item, revision=before.revision + 1, closed_reason=reason)
 
 
 def remembered(run: Run) -> Run:
     """The closed run without its bodies."""
-    return Run(
-        run.thread,
-        run.run_id,
-        run.protocol,
-        run.digest,
-        run.at,
-        run.generation,
-        run.origin,
-        run.published_at,
-        tuple([_bodiless(item) for item in run.items]),
-        run.policy,
-        None,
-        run.outcome,
-        run.closed_at,
-        run.confirmed,
-        run.ended,
-        run.ahead,
-    )
+    return replace(run, items=tuple([_bodiless(item) for item in run.items]), native=None)
 
 
 def _bodiless(item: Item) -> Item:
