@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 import confluent_kafka
 import pytest
 from aiokafka import AIOKafkaProducer
-from aiokafka.admin import NewTopic
 
 from bridge.cli.main import main
 from bridge.config import Config, load
@@ -21,7 +19,7 @@ from bridge.kafka.names import group_id
 from bridge.kafka.reader import snapshot
 from bridge.kafka.worker import Worker
 from tests.integration.kafka.deployment import until
-from tests.topics import create_topics
+from tests.integration.settled import settle_in
 
 SLOTS = 2
 Doctor = Callable[[], Awaitable[tuple[int, list[dict[str, Any]]]]]
@@ -31,20 +29,7 @@ Doctor = Callable[[], Awaitable[tuple[int, list[dict[str, Any]]]]]
 async def settings(
     bootstrap: str, unique: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    for name in [name for name in os.environ if name.startswith("BRIDGE_")]:
-        monkeypatch.delenv(name)
-    file = tmp_path / "bridge.toml"
-    file.write_text(
-        f'app_id = "{unique("app")}"\n'
-        f'[kafka]\nbootstrap_servers = "{bootstrap}"\n'
-        f'[topics]\nprefix = "{unique("")}"\npartitions = {SLOTS}\n'
-        "[http]\nport = 0\n"
-        f'[[sources]]\nname = "agents"\ntopic = "{unique("events")}"\n',
-        encoding="utf-8",
-    )
-    await create_topics(bootstrap, [NewTopic(unique("events"), SLOTS, 1)])
-    assert await asyncio.to_thread(main, ["topics", "create", "--config", str(file)]) == 0
-    return file
+    return await settle_in(bootstrap, unique, tmp_path, monkeypatch, SLOTS)
 
 
 @pytest.fixture

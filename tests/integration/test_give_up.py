@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from aiokafka.admin import NewTopic
 
-from bridge.cli.main import main
 from bridge.config import Config, load
 from bridge.kafka.post import post
 from bridge.kafka.reader import snapshot
 from bridge.kafka.worker import Worker
 from tests.integration.kafka.deployment import Deployment, eventually, question, until
-from tests.topics import create_topics
+from tests.integration.settled import settle_in
 
 GIVE_UP_S = 10
 
@@ -26,21 +23,8 @@ async def config(
     bootstrap: str, unique: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Config:
     """One slot, its topics made, and little patience."""
-    for name in [name for name in os.environ if name.startswith("BRIDGE_")]:
-        monkeypatch.delenv(name)
-    file = tmp_path / "bridge.toml"
-    file.write_text(
-        f'app_id = "{unique("app")}"\n'
-        f'[kafka]\nbootstrap_servers = "{bootstrap}"\n'
-        f'[topics]\nprefix = "{unique("")}"\npartitions = 1\n'
-        "[http]\nport = 0\n"
-        f'[worker]\ngive_up = "{GIVE_UP_S}s"\ntransaction_deadline = "2s"\n'
-        f'[[sources]]\nname = "agents"\ntopic = "{unique("events")}"\n',
-        encoding="utf-8",
-    )
-    await create_topics(bootstrap, [NewTopic(unique("events"), 1, 1)])
-    assert await asyncio.to_thread(main, ["topics", "create", "--config", str(file)]) == 0
-    return load(file)
+    patience = f'[worker]\ngive_up = "{GIVE_UP_S}s"\ntransaction_deadline = "2s"\n'
+    return load(await settle_in(bootstrap, unique, tmp_path, monkeypatch, 1, patience))
 
 
 async def test_it_leaves_the_group_and_joins_again(config: Config) -> None:

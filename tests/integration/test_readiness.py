@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiokafka.admin import NewTopic
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
@@ -21,7 +19,7 @@ from bridge.kafka.post import post
 from bridge.kafka.reader import snapshot
 from bridge.kafka.worker import Worker
 from tests.integration.kafka.deployment import at_home, eventually, question
-from tests.topics import create_topics
+from tests.integration.settled import settle_in
 
 SLOTS = 2
 
@@ -31,20 +29,7 @@ async def settings(
     bootstrap: str, unique: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """The settings of a deployment of two slots, its topics made; any free HTTP port."""
-    for name in [name for name in os.environ if name.startswith("BRIDGE_")]:
-        monkeypatch.delenv(name)
-    file = tmp_path / "bridge.toml"
-    file.write_text(
-        f'app_id = "{unique("app")}"\n'
-        f'[kafka]\nbootstrap_servers = "{bootstrap}"\n'
-        f'[topics]\nprefix = "{unique("")}"\npartitions = {SLOTS}\n'
-        "[http]\nport = 0\n"
-        f'[[sources]]\nname = "agents"\ntopic = "{unique("events")}"\n',
-        encoding="utf-8",
-    )
-    await create_topics(bootstrap, [NewTopic(unique("events"), SLOTS, 1)])
-    assert await asyncio.to_thread(main, ["topics", "create", "--config", str(file)]) == 0
-    return file
+    return await settle_in(bootstrap, unique, tmp_path, monkeypatch, SLOTS)
 
 
 @asynccontextmanager
