@@ -9,10 +9,10 @@ import asyncio
 import statistics
 from collections.abc import Iterator, Mapping
 
-from bridge.demo.check.checker import Report, check
-from bridge.demo.check.log import Role, Setup, Source
-from bridge.demo.check.outside import Recovery
-from bridge.demo.check.reader import read_topics
+from bridge.audit.checker import Report, check
+from bridge.audit.log import Role, Setup, Source
+from bridge.audit.outside import Recovery
+from bridge.audit.reader import read_topics
 from bridge.demo.outcomes import outcomes
 from bridge.demo.scene import TAKEOVER_SECONDS, Scene
 from bridge.demo.stage import SLOTS, command_line

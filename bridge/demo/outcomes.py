@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bridge.audit.log import LogRecord, Role
 from bridge.demo.agent import Agent
 from bridge.demo.cast import Reply
-from bridge.demo.check.log import LogRecord, Role
 
 Run = tuple[str, str, str]  # source, thread, run
 

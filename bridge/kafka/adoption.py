@@ -14,9 +14,6 @@ from typing import Final, Literal
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
 from bridge.errors import ClusterError, ConfigError, DeploymentMismatch
-from bridge.kafka import birth as births
-from bridge.kafka import state_codec as codec
-from bridge.kafka.birth import Birth, Births
 from bridge.kafka.clients import ClientSettings
 from bridge.kafka.group import describe_group
 from bridge.kafka.identity import first_written, new_birth
@@ -29,6 +26,9 @@ from bridge.kafka.setup import takeover_marks
 from bridge.kafka.topic_admin import connected
 from bridge.kafka.transaction import OUTPUTS, SlotProducer
 from bridge.records.outgoing import Outgoing
+from bridge.slot import birth as births
+from bridge.slot import state_codec as codec
+from bridge.slot.birth import Birth, Births
 
 Condition = Literal["ours", "another's", "lost", "not begun"]
 

@@ -17,7 +17,6 @@ from aiokafka.errors import TopicAuthorizationFailedError
 from aiokafka.structs import TopicPartition
 
 from bridge.errors import DeploymentMismatch, StateLost
-from bridge.kafka.birth import ADOPT, Birth, encode, key_of, mismatch
 from bridge.kafka.clients import (
     RESTORE_CONSUMER,
     ClientSettings,
@@ -27,6 +26,7 @@ from bridge.kafka.clients import (
 )
 from bridge.kafka.transaction import OUTPUTS, SlotProducer
 from bridge.records.outgoing import Outgoing
+from bridge.slot.birth import ADOPT, Birth, encode, key_of, mismatch
 
 _POLL_MS: Final = 100
 _MARK: Final = b"__bridge/slot-"

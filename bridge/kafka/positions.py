@@ -14,8 +14,6 @@ from typing import Final, Literal
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
 from bridge.errors import ClusterError, ConfigError, TransactionError
-from bridge.kafka import state_codec as codec
-from bridge.kafka.birth import Births
 from bridge.kafka.clients import (
     START_DEADLINE,
     ClientSettings,
@@ -33,6 +31,8 @@ from bridge.kafka.setup import takeover_marks
 from bridge.kafka.transaction import SlotProducer
 from bridge.kafka.verdict import OpenTransaction
 from bridge.records.outgoing import Outgoing
+from bridge.slot import state_codec as codec
+from bridge.slot.birth import Births
 
 Target = Literal["earliest", "latest"] | int
 """Where a position is moved to: an end of the log, or an offset."""

@@ -36,7 +36,6 @@ from bridge.errors import (
 )
 from bridge.kafka.access import explained
 from bridge.kafka.clock import BrokerClock
-from bridge.kafka.desk import Desk
 from bridge.kafka.identity import Remembered
 from bridge.kafka.lease import Membership
 from bridge.kafka.patience import Standing
@@ -46,6 +45,7 @@ from bridge.kafka.tenure import Tenure
 from bridge.kafka.verdict import Verdicts
 from bridge.kafka.vigil import written
 from bridge.observe.slot_figures import SlotFigures, SlotState
+from bridge.slot.desk import Desk
 
 log = logging.getLogger(__name__)
 

@@ -7,6 +7,7 @@ is never mended; the slot begins a new one from the log.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -17,13 +18,8 @@ from bridge.core.model import Millis, Origin
 from bridge.core.record import Record
 from bridge.errors import SourceNotConfigured
 from bridge.kafka import identity
-from bridge.kafka import state_codec as codec
 from bridge.kafka.clock import BrokerClock
-from bridge.kafka.cycle import Cycle
-from bridge.kafka.desk import Desk
-from bridge.kafka.draft import Draft
 from bridge.kafka.intake import Intake, Positions, Seen
-from bridge.kafka.ledger import Ledger
 from bridge.kafka.leftovers import settle
 from bridge.kafka.names import transactional_id
 from bridge.kafka.output_watch import OutputWatch
@@ -34,6 +30,13 @@ from bridge.kafka.verdict import Verdicts
 from bridge.observe.slot_figures import SlotFigures, SlotState
 from bridge.records.outgoing import Outgoing
 from bridge.records.reroute import original
+from bridge.slot import state_codec as codec
+from bridge.slot.cycle import Cycle
+from bridge.slot.desk import Desk
+from bridge.slot.draft import Draft
+from bridge.slot.ledger import Ledger
+
+log = logging.getLogger(__name__)
 
 StateRecords = list[tuple[bytes, bytes | None]]
 """Keys and values for the state partition; None is a tombstone."""
@@ -289,6 +292,9 @@ class Tenure:
         return [(codec.position_key(tp.topic, tp.partition), codec.encode_position(offset))]
 
     def _count(self, cycle: Cycle, polled: Sequence[ConsumerRecord]) -> None:
+        for origin, error in cycle.defects:
+            extra = {"origin": str(origin)}
+            log.error("record could not be processed", exc_info=error, extra=extra)
         for record in polled:
             cycle.counts["consumed", record.topic] += 1
         for out in cycle.outgoing:

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from bridge.errors import TopicsWrong
 from bridge.kafka.rights import SOMEBODY, Access, Principal, Right
+from bridge.records.outgoing import BROKER_MESSAGE_BYTES
 
 Code = Literal[
     "missing",
@@ -27,7 +28,6 @@ Code = Literal[
 
 HOUR: Final = 3_600_000
 DAY: Final = 24 * HOUR
-BROKER_MESSAGE_BYTES: Final = 1_048_588  # the default of max.message.bytes
 _BY_BROKERS: Final = "LogAppendTime"
 ENVELOPE_BYTES: Final = 64 * 1024  # origin headers around a record on its way home
 

@@ -23,7 +23,6 @@ from bridge.errors import BridgeError, GroupTaken
 from bridge.kafka import rights, topic_admin, topics
 from bridge.kafka.access import explained
 from bridge.kafka.admission import Admission
-from bridge.kafka.desk import Desk, Source
 from bridge.kafka.intake import StartFrom
 from bridge.kafka.lease import Lease, Membership
 from bridge.kafka.names import group_id
@@ -35,6 +34,7 @@ from bridge.kafka.slot import Slot, cause_of
 from bridge.observe.health import Health
 from bridge.observe.http import HttpServer, worker_routes
 from bridge.observe.metrics import Metrics
+from bridge.slot.desk import Desk, Source
 
 log = logging.getLogger(__name__)
 

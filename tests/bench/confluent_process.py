@@ -15,11 +15,11 @@ from confluent_kafka import Consumer, Message, Producer, TopicPartition
 
 from bridge.core.model import Origin
 from bridge.core.record import Record
-from bridge.kafka import state_codec as codec
-from bridge.kafka.cycle import Cycle
-from bridge.kafka.draft import Draft
-from bridge.kafka.ledger import Ledger
 from bridge.records.outgoing import Outgoing
+from bridge.slot import state_codec as codec
+from bridge.slot.cycle import Cycle
+from bridge.slot.draft import Draft
+from bridge.slot.ledger import Ledger
 from tests.bench.child import hear, job, say
 from tests.bench.desk import make_desk
 from tests.bench.usage import own_cpu

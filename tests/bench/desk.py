@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.schema import SchemaCache
-from bridge.kafka.desk import Desk, Source
 from bridge.protocols import PROTOCOLS
+from bridge.slot.desk import Desk, Source
 from tests.bench import mix
 
 

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from bridge.core.ids import home_slot
 from bridge.core.model import Origin, Run, ThreadKey
 from bridge.core.record import Record
-from bridge.kafka import state_codec as codec
-from bridge.kafka.cycle import Cycle
-from bridge.kafka.draft import Draft
-from bridge.kafka.ledger import Ledger
+from bridge.slot import state_codec as codec
+from bridge.slot.cycle import Cycle
+from bridge.slot.draft import Draft
+from bridge.slot.ledger import Ledger
 from tests.bench import mix
 from tests.bench.desk import make_desk
 from tests.bench.lab import Topics

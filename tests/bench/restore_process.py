@@ -8,8 +8,8 @@ from typing import Any
 
 from aiokafka.structs import ConsumerRecord
 
-from bridge.kafka.ledger import Ledger
 from bridge.kafka.restore import restore
+from bridge.slot.ledger import Ledger
 from tests.bench.child import job, say
 from tests.bench.profiling import profiled
 from tests.bench.usage import own_cpu

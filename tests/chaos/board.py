@@ -13,7 +13,7 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import KafkaError
 
-from bridge.demo.check.reader import partitions_of
+from bridge.audit.reader import partitions_of
 
 
 class Board:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from bridge.demo.check.log import LogRecord, Role
+from bridge.audit.log import LogRecord, Role
 from tests.chaos.written_log import packed
 
 Records = list[LogRecord]

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from bridge.demo.check.outside import Recovery
+from bridge.audit.outside import Recovery
 from tests.chaos.faketime import off_by
 from tests.chaos.workers import Worker
 

@@ -15,9 +15,9 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer
 from confluent_kafka import Producer
 
-from bridge.demo.check.ids import make_id
-from bridge.demo.check.log import LogRecord, Role
-from bridge.demo.check.reader import partitions_of, read_topics
+from bridge.audit.ids import make_id
+from bridge.audit.log import LogRecord, Role
+from bridge.audit.reader import partitions_of, read_topics
 from tests.chaos.rounds import SOURCE, Site
 
 Body = dict[str, Any]

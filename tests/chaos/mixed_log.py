@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bridge.demo.check.log import LogRecord
+from bridge.audit.log import LogRecord
 from tests.chaos.written_log import Log, packed
 from tests.chaos.written_runs import TASKS, TURNS, Gate, SignIn, Task, Turn, call, tool
 

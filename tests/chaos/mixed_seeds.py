@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bridge.demo.check.log import LogRecord
+from bridge.audit.log import LogRecord
 from tests.chaos.edits import (
     Records,
     body,

@@ -11,23 +11,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
+from bridge.audit.log import LogRecord, Role, Setup
 from bridge.core.ids import home_slot
 from bridge.core.model import Limits, Origin, SourcePolicy
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
-from bridge.demo.check.log import LogRecord, Role, Setup
-from bridge.kafka import cycle
-from bridge.kafka import desk as desks
-from bridge.kafka.draft import Draft
-from bridge.kafka.ledger import Ledger
 from bridge.protocols import PROTOCOLS
 from bridge.records.outgoing import Outgoing
 from bridge.records.reroute import original
+from bridge.slot import cycle
+from bridge.slot import desk as desks
+from bridge.slot.draft import Draft
+from bridge.slot.ledger import Ledger
 from tests.chaos.agents import AGENTS
 from tests.chaos.agents.source import Source
 from tests.chaos.plan import cycles
 from tests.chaos.script import Step, play_of, steps
-from tests.unit.kafka.desk import ROLES
+from tests.unit.slot.desk import ROLES
 
 SLOTS, START = 3, 1_790_000_000_000
 STRIDE = 300  # milliseconds between two cycles: many are open at once

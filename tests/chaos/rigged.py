@@ -20,8 +20,8 @@ from aiokafka.protocol.transaction import EndTxnRequest
 
 from bridge.cli import main as cli
 from bridge.kafka import lease, tenure, transaction, worker
-from bridge.kafka.ledger import Ledger
 from bridge.records.outgoing import Outgoing
+from bridge.slot.ledger import Ledger
 
 ARRIVED_S = 0.5  # a request on the loopback has long been read by then
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from aiokafka.admin import NewTopic
 
-from bridge.demo.check.checker import Report, check
-from bridge.demo.check.log import LogRecord, Role, Setup
-from bridge.demo.check.outside import Recovery
-from bridge.demo.check.reader import read_topics
+from bridge.audit.checker import Report, check
+from bridge.audit.log import LogRecord, Role, Setup
+from bridge.audit.outside import Recovery
+from bridge.audit.reader import read_topics
 from bridge.kafka import topic_admin
 from bridge.kafka.topics import Wanted
 from tests.chaos.agents import AGENTS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bridge.demo.check import ids
-from bridge.demo.check.log import LogRecord
+from bridge.audit import ids
+from bridge.audit.log import LogRecord
 from tests.chaos.edits import (
     Records,
     again,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bridge.demo.check.checker import Report, check
-from bridge.demo.check.log import LogRecord, Role
+from bridge.audit.checker import Report, check
+from bridge.audit.log import LogRecord, Role
 from tests.chaos.rehearsal import SETUP, rehearsed
 
 Body = dict[str, Any]

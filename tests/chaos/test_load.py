@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from bridge.audit.answers import read_given
+from bridge.audit.log import LogRecord
+from bridge.audit.schemas import fits
 from bridge.config.load import load
 from bridge.core.decide import decide
 from bridge.core.model import Carry, Interrupted, Limits, Origin, Run, Thread, ThreadKey
-from bridge.demo.check.answers import read_given
-from bridge.demo.check.log import LogRecord
-from bridge.demo.check.schemas import fits
 from bridge.protocols import PROTOCOLS
 from bridge.protocols.interface import AgentProtocol, Reading, Record
 from tests.chaos import faults, plan

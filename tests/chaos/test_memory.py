@@ -16,7 +16,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from bridge.demo.check.outside import State, restores_agree
+from bridge.audit.outside import State, restores_agree
 from tests.chaos.hand import Hand, question
 from tests.chaos.rigged import rigged
 from tests.chaos.rounds import Site, build_site

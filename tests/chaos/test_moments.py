@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bridge.demo.check.log import LogRecord
+from bridge.audit.log import LogRecord
 from tests.chaos.hand import Hand, question
 from tests.chaos.rigged import rigged
 from tests.chaos.rounds import Site, build_site

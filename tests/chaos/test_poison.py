@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bridge.demo.check.log import LogRecord
+from bridge.audit.log import LogRecord
 from tests.chaos.hand import Body, Hand, question
 from tests.chaos.rounds import build_site
 

@@ -7,8 +7,8 @@ import random
 import pytest
 from aiokafka import AIOKafkaProducer
 
-from bridge.demo.check.log import LogRecord, Role
-from bridge.demo.check.reader import read_topics
+from bridge.audit.log import LogRecord, Role
+from bridge.audit.reader import read_topics
 from tests.chaos import load
 from tests.topics import MakeTopics
 

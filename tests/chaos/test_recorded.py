@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bridge.demo.check.checker import check
+from bridge.audit.checker import check
 from tests.chaos.rehearsal import SETUP, Rehearsal
 from tests.unit.protocols import a2a_events, genkit_turns
 

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from bridge.demo.check.checker import check
-from bridge.demo.check.log import Role
+from bridge.audit.checker import check
+from bridge.audit.log import Role
 from tests.chaos.rehearsal import SETUP, rehearsed
 
 OUTPUTS: tuple[Role, ...] = ("approvals", "resume-commands", "answer-verdicts", "reroute")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from bridge.demo.check.ids import home, make_id
-from bridge.demo.check.log import LogRecord, Role, Setup, Source
+from bridge.audit.ids import home, make_id
+from bridge.audit.log import LogRecord, Role, Setup, Source
 
 SOURCE, EVENTS, SLOTS = "support-agents", "agents.run-finished", 2
 START = 1_790_000_000_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from bridge.demo.check.log import Source
+from bridge.audit.log import Source
 from tests.chaos.written_log import SETUP, Run, instant
 
 TASKS, TURNS = "reviewers.tasks", "bank.turns"

@@ -11,9 +11,9 @@ from typing import Any
 
 from rich.console import Console
 
+from bridge.audit.log import LogRecord, Role
 from bridge.console.board import ApprovalView
 from bridge.demo.cast import Reply, cast
-from bridge.demo.check.log import LogRecord, Role
 from bridge.demo.outcomes import Ending, Passing, outcomes
 from bridge.demo.pending_table import Pending, Row, as_lines, as_table
 from bridge.demo.task_agent import SIGN_IN

@@ -8,7 +8,6 @@ import pytest
 
 from bridge.errors import TopicsWrong
 from bridge.kafka.topics import (
-    BROKER_MESSAGE_BYTES,
     CHECKED_CONFIGS,
     ENVELOPE_BYTES,
     NEEDS,
@@ -19,6 +18,7 @@ from bridge.kafka.topics import (
     refuse,
     settings,
 )
+from bridge.records.outgoing import BROKER_MESSAGE_BYTES
 
 N = 4
 INPUT = "agents.run-finished"

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from bridge.kafka.adoption import Deployment, Holding, holdings
-from bridge.kafka.birth import ADOPT
 from bridge.kafka.doctor.check import Check
 from bridge.kafka.doctor.words import numbers
+from bridge.slot.birth import ADOPT
 
 
 async def look_at_state(deployment: Deployment) -> list[Check]:

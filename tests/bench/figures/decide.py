@@ -11,12 +11,12 @@ from typing import Any
 from bridge.core.decide import decide
 from bridge.core.model import Interrupted, Origin, Thread
 from bridge.core.record import Record
-from bridge.kafka.cycle import Cycle
-from bridge.kafka.desk import Desk
-from bridge.kafka.draft import Draft
-from bridge.kafka.ledger import Ledger
 from bridge.protocols import PROTOCOLS
 from bridge.records.answers import BadAnswer, read_answer
+from bridge.slot.cycle import Cycle
+from bridge.slot.desk import Desk
+from bridge.slot.draft import Draft
+from bridge.slot.ledger import Ledger
 from tests.bench import mix
 from tests.bench.desk import make_desk
 from tests.bench.figure import Figure, Options, Report, spread

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bridge.demo.check.ids import make_id
-from bridge.demo.check.log import Source as CheckedSource
+from bridge.audit.ids import make_id
+from bridge.audit.log import Source as CheckedSource
 
 EARLY_ANSWER_TTL = 30_000  # ms; an early answer whose event was lost gets its verdict in time too
 

@@ -18,8 +18,6 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 from bridge.core.ids import home_slot
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.schema import SchemaCache
-from bridge.kafka import state_codec as codec
-from bridge.kafka.desk import Desk, Source
 from bridge.kafka.intake import StartFrom
 from bridge.kafka.lease import Membership
 from bridge.kafka.names import transactional_id
@@ -29,6 +27,8 @@ from bridge.kafka.setup import SlotSetup, SlotTimes
 from bridge.kafka.slot import AskMembership, Slot
 from bridge.observe.metrics import Metrics
 from bridge.protocols import PROTOCOLS
+from bridge.slot import state_codec as codec
+from bridge.slot.desk import Desk, Source
 from tests.topics import set_topic
 
 OWN_INPUTS = ("answers", "operations", "reroute")

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
-from bridge.kafka.desk import Desk, Source
 from bridge.protocols import PROTOCOLS
+from bridge.slot.desk import Desk, Source
 from tests.peers.observed import Observed
 from tests.peers.peer import Peer
 from tests.peers.program import Trouble
-from tests.unit.kafka.desk import NOW, TOPICS, Bench, raw
+from tests.unit.slot.desk import NOW, TOPICS, Bench, raw
 
 T = TypeVar("T")
 

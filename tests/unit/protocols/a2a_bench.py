@@ -9,11 +9,11 @@ from typing import Any
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.record import Header, Record
 from bridge.core.schema import SchemaCache
-from bridge.kafka.desk import Desk, Source
 from bridge.protocols.a2a import A2a
 from bridge.records.outgoing import Outgoing
-from tests.unit.kafka.desk import NOW, TOPICS, Bench, raw, sent
+from bridge.slot.desk import Desk, Source
 from tests.unit.protocols.a2a_events import encoded
+from tests.unit.slot.desk import NOW, TOPICS, Bench, raw, sent
 
 TASKS = "agents.tasks"
 

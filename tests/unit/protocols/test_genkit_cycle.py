@@ -10,9 +10,9 @@ import pytest
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
-from bridge.kafka.desk import Desk, Source
-from tests.unit.kafka.desk import EVENTS, NOW, TOPICS, Bench, raw, sent
+from bridge.slot.desk import Desk, Source
 from tests.unit.protocols.genkit_turns import configured, held, output, request
+from tests.unit.slot.desk import EVENTS, NOW, TOPICS, Bench, raw, sent
 
 MINUTE = 60_000
 TOOLS: dict[str, Any] = {

@@ -12,9 +12,9 @@ import pytest
 from bridge.core.model import Answer, Limits, Operation
 from bridge.records.answers import BadAnswer, read_answer
 from bridge.records.operations import read_operation
-from tests.unit.kafka.desk import NOW, Bench, event, sent
-from tests.unit.kafka.desk import answer as answer_record
 from tests.unit.records.test_answers import APPROVAL_ID, IDENTITY, answer, record, refused_members
+from tests.unit.slot.desk import NOW, Bench, event, sent
+from tests.unit.slot.desk import answer as answer_record
 
 LIMITS = Limits(text_bytes=256, id_bytes=256)
 EMPTY = dict.fromkeys(("approval_id", "scope", "answer_id", "answered_by", "comment", "action"), "")
