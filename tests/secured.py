@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import trustme
 from confluent_kafka.admin import (
@@ -53,6 +54,7 @@ _KINDS = {
     "transactional-id": ResourceType.TRANSACTIONAL_ID,
     "cluster": ResourceType.BROKER,
 }
+Acl = TypeVar("Acl", AclBinding, AclBindingFilter)
 _LOGIN = "org.apache.kafka.common.security"
 
 
@@ -198,7 +200,7 @@ class Secured:
         } | changes
 
 
-def _acl(kind: type[AclBinding], right: Right) -> AclBinding:
+def _acl(kind: type[Acl], right: Right) -> Acl:
     """A binding, or the filter that finds it."""
     pattern = ResourcePatternType.PREFIXED if right.prefixed else ResourcePatternType.LITERAL
     return kind(

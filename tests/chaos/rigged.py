@@ -75,7 +75,7 @@ def die_fenced(_what: str) -> None:
     async def dying(_self: tenure.Tenure) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    tenure.Tenure._restore = dying  # type: ignore[method-assign]  # a rig
+    tenure.Tenure._restore = dying  # type: ignore[method-assign,assignment]  # a rig
 
 
 def group(name: str) -> None:
@@ -85,7 +85,7 @@ def group(name: str) -> None:
         def __init__(self, client: Any, group_id: str, *args: Any, **kwargs: Any) -> None:
             super().__init__(client, f"{group_id}-{name}", *args, **kwargs)
 
-    worker.Lease = Elsewhere  # type: ignore[misc]  # a rig
+    worker.Lease = Elsewhere  # type: ignore[attr-defined]  # a rig
 
 
 def dump(directory: str) -> None:

@@ -162,7 +162,7 @@ class _Ordered(dict[str, Any]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, dict) and list(self.items()) == list(other.items())
 
-    __hash__ = None  # type: ignore[assignment]  # compared, never kept
+    __hash__ = None  # compared, never a key
 
 
 async def test_what_does_not_fit_is_refused(bootstrap: str, tmp_path: Path) -> None:

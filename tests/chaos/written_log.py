@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from bridge.audit.ids import home, make_id
 from bridge.audit.log import LogRecord, Role, Setup, Source
@@ -181,7 +181,7 @@ class Run:
     def approval_id(self, index: int) -> str:
         return self.make_id("approval", self.interrupts[index]["id"])
 
-    def ask(self, keyed: bool = True) -> Run:
+    def ask(self, keyed: bool = True) -> Self:
         """The event, and the first revision of each approval."""
         self.origin = self.log.event(self.thread, self.asks(), keyed, self.topic)
         for index in range(len(self.interrupts)):

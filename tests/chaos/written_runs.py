@@ -116,7 +116,7 @@ class Gate(Task):
         ]
         said = {self.URI: {"type": "tool_approval_response", "approvals": approvals}}
         ids = {"messageId": self.make_id("resume-run"), "taskId": self.thread}
-        message = {**ids, "contextId": "ctx-1", "role": "ROLE_USER", "parts": []}
+        message: dict[str, Any] = {**ids, "contextId": "ctx-1", "role": "ROLE_USER", "parts": []}
         message |= {"metadata": said, "extensions": [self.URI]}
         return self._request("SendMessage", {"message": message})
 

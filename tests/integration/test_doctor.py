@@ -18,6 +18,7 @@ from bridge.config import Config, load
 from bridge.kafka.names import group_id
 from bridge.kafka.reader import snapshot
 from bridge.kafka.worker import Worker
+from bridge.records.outgoing import Role
 from tests.integration.kafka.deployment import until
 from tests.integration.settled import settle_in
 
@@ -84,7 +85,8 @@ async def test_where_every_slot_answers_all_is_well(
         assert {"positions", "open transactions", "slots"} <= set(subjects)
         assert findings[-1]["found"].startswith("slots 0-1 answered a probe within")
         client = config.kafka.client_kwargs()
-        for role, count in (("answer-verdicts", SLOTS), ("dead-letters", 0), ("reroute", 0)):
+        written: dict[Role, int] = {"answer-verdicts": SLOTS, "dead-letters": 0, "reroute": 0}
+        for role, count in written.items():
             assert len(await snapshot(client, config.topics.name(role))) == count
         capsys.readouterr()
         assert await asyncio.to_thread(main, ["doctor", "--config", str(settings)]) == 0

@@ -29,7 +29,8 @@ async def config(
 
 async def test_it_leaves_the_group_and_joins_again(config: Config) -> None:
     """The state topic takes no record of that size any more; brokers answer, nothing is written."""
-    client, names = config.kafka.client_kwargs(), config.topics.names()
+    client = config.kafka.client_kwargs()
+    names = {str(role): name for role, name in config.topics.names().items()}
     cluster = Deployment(config.kafka.bootstrap_servers, config.app_id, names, {})
     worker = Worker(config)
     task = asyncio.create_task(worker.run())

@@ -63,7 +63,7 @@ def _message(said: Said, role: str, **members: Any) -> Body | None:
     if said.message_id is None:
         return None
     about = {"messageId": said.message_id, "taskId": said.task, "contextId": said.context}
-    metadata = {} if said.metadata is None else {"metadata": said.metadata}
+    metadata: Body = {} if said.metadata is None else {"metadata": said.metadata}
     if KAGENT_URI in metadata.get("metadata", {}):
         metadata["extensions"] = [KAGENT_URI]
     return {**about, "role": role, **members, **metadata}

@@ -56,7 +56,7 @@ class DeskAsk:
             each.body | ({} if at is None else {"expiresAt": rfc3339(at)})
             for each, at in zip(self.interrupts, expires, strict=True)
         ]
-        outcome = {"outcome": {"type": "interrupt", "interrupts": bodies}}
+        outcome: dict[str, Any] = {"outcome": {"type": "interrupt", "interrupts": bodies}}
         told = [] if self.way == "outcome" else [self._told(body) for body in bodies]
         end = self._said("RUN_FINISHED", **(outcome if self.way in {"outcome", "both"} else {}))
         return Play(

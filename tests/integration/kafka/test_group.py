@@ -88,8 +88,8 @@ async def polled(consumer: confluent_kafka.Consumer, seconds: float) -> list[Any
     """What the stranger was assigned after that long, or its errors."""
     for _ in range(round(seconds / 0.2)):
         message = await asyncio.to_thread(consumer.poll, 0.2)
-        if message is not None and message.error() is not None:
-            return [message.error().name()]
+        if message is not None and (error := message.error()) is not None:
+            return [error.name()]
     return list(consumer.assignment())
 
 

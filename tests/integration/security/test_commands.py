@@ -77,14 +77,15 @@ def test_who_may_not_create_topics_is_told_how_to_be_allowed(
     assert "Traceback" not in said
 
 
-OUTPUTS = (
+OUTPUTS = [
     ["pending"],
     ["pending", "--json"],
     ["trace", "thread-1"],
     ["doctor"],
     ["topics", "check"],
-)
-OUTPUTS += (["positions", "show"], ["trace", "thread-1", "--json"])
+    ["positions", "show"],
+    ["trace", "thread-1", "--json"],
+]
 
 
 @pytest.mark.parametrize("command", OUTPUTS, ids=" ".join)

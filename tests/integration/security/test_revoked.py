@@ -54,7 +54,7 @@ async def test_a_slot_stops_for_a_right_and_goes_on_when_it_is_back(
         assert await asyncio.to_thread(house.approvals) == []
         house.secured.grant([missing])
         await until(lambda: states(serving) == ["serving"])
-        await until(lambda: serving._slots[0].figures().pending.total() == 1)
+        await until(lambda: sum(serving._slots[0].figures().pending.values()) == 1)
     finally:
         serving.stop()
         assert await running == 0

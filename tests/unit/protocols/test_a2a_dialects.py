@@ -46,7 +46,7 @@ def test_the_answer_bears_the_marks_of_its_question(prefix: str) -> None:
 def test_marks_of_two_prefixes_are_both_answered() -> None:
     """kagent writes its own beside ADK's."""
     agents = Agents()
-    beside = {"adk_type": "function_call", "adk_is_long_running": True}
+    beside: dict[str, Any] = {"adk_type": "function_call", "adk_is_long_running": True}
     agents.tells(status("INPUT_REQUIRED", marked("kagent", **beside)))
     agents.answers(agents.pending()[0], {"confirmed": False})
     assert answer_part(agents)["metadata"] == {

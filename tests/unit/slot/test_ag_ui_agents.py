@@ -13,7 +13,7 @@ from bridge.core.model import Limits, RunPolicy, SourcePolicy
 from bridge.core.record import Header, Record
 from bridge.core.schema import SchemaCache
 from bridge.protocols import configured
-from bridge.slot.cycle import Desk, Source
+from bridge.slot.desk import Desk, Source
 from tests.unit.slot.desk import EVENTS, TOPICS, Bench, answer, raw, sent
 
 POINTER = {"agent_pointer": "/metadata/agentId"}

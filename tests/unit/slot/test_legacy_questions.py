@@ -13,7 +13,7 @@ from bridge.core.model import Limits, SourcePolicy
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
 from bridge.protocols import configured
-from bridge.slot.cycle import Desk, Source
+from bridge.slot.desk import Desk, Source
 from tests.unit.slot.desk import EVENTS, NOW, TOPICS, Bench, answer, raw, sent
 
 _WEEK = 7 * 86_400_000

@@ -12,7 +12,7 @@ from bridge.core.model import Limits, RunPolicy, SourcePolicy
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
 from bridge.protocols import PROTOCOLS
-from bridge.slot.cycle import Desk, Source
+from bridge.slot.desk import Desk, Source
 from tests.unit.slot.desk import EVENTS, NOW, TOPICS, Bench, event, raw, sent
 
 LOWERED = Limits(

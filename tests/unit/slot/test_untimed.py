@@ -18,7 +18,7 @@ from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
 from bridge.protocols import configured
 from bridge.records.outgoing import Outgoing
-from bridge.slot.cycle import Desk, Source
+from bridge.slot.desk import Desk, Source
 from tests.unit.protocols.a2a_events import status
 from tests.unit.protocols.genkit_turns import output, request, snapshot
 from tests.unit.slot.desk import EVENTS, NOW, TOPICS, Bench, answer, raw, sent
