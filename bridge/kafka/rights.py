@@ -1,4 +1,4 @@
-"""What a principal must be allowed, as data: the one list behind messages, checks and README.
+"""What a principal must be allowed, as data: the one list behind messages, checks and docs.
 
 Pure: asking a cluster what is allowed is next door, in `access`.
 """

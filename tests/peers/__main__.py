@@ -1,7 +1,7 @@
 """`python -m tests.peers [NAME …] [--write]`: run the bridge with real agents.
 
-Ends with 0; 1 where a case failed or the README's table says something else; 2 where it was called
-wrongly, or something is missing or cannot be built.
+Ends with 0; 1 where a case failed or the table in docs/agents.md says something else; 2 where it
+was called wrongly, or something is missing or cannot be built.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.peers.roll import called
 from tests.peers.row import Row
 from tests.peers.run import AT_ONCE, run
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 FAILED, UNUSABLE = 1, 2
 
 
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m tests.peers", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these; no table then")
-    parser.add_argument("--write", action="store_true", help="write the README's table anew")
+    parser.add_argument("--write", action="store_true", help="write the page's table anew")
     parser.add_argument("--at-once", type=int, default=AT_ONCE, metavar="N", help="peers at a time")
     return parser
 
@@ -69,15 +69,15 @@ def _build(peers: Sequence[Peer], report: Report) -> None:
 
 
 def _table(rows: Sequence[Row], *, write: bool) -> bool:
-    """Write the table, or say where the README has another one; whether it is the same."""
-    page = README.read_text("utf-8")
+    """Write the table, or say where the page has another one; whether it is the same."""
+    page = PAGE.read_text("utf-8")
     wanted = table.put(page, table.draw(rows, ABSENT))
     if write:
-        README.write_text(wanted, "utf-8")
+        PAGE.write_text(wanted, "utf-8")
         return True
     found = table.difference(page, wanted)
     if found:
-        print(f"{found}\nThe README's table says something else than this run.")
+        print(f"{found}\nThe table in docs/agents.md says something else than this run.")
         print("If the run is right: make peers ARGS=--write")
     return not found
 

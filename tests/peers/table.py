@@ -1,4 +1,4 @@
-"""The README's table of agents that the bridge was run with: drawn from a run, put, compared."""
+"""The table of agents that the bridge was run with: drawn from a run, put, compared."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def put(page: str, table: str) -> str:
 def difference(page: str, wanted: str) -> str:
     """What putting would change, as a diff; empty where it changes nothing."""
     lines = difflib.unified_diff(
-        page.splitlines(), wanted.splitlines(), "README.md", "this run", n=0, lineterm=""
+        page.splitlines(), wanted.splitlines(), "docs/agents.md", "this run", n=0, lineterm=""
     )
     return "\n".join(lines)
 

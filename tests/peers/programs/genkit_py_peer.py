@@ -69,7 +69,7 @@ async def records(output: str) -> list[Reply]:
 
 
 async def moved_on(native: dict[str, Any]) -> str | None:
-    """Why the command must not be sent: its session went on since. The README's `check_leaf`."""
+    """Why the command must not be sent: its session went on since. The docs' `check_leaf`."""
     if "check_leaf" not in native["notes"]:
         return None
     init = native["body"]["init"]

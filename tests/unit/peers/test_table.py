@@ -1,4 +1,4 @@
-"""The table of agents: drawn from a run, put between its markers, compared with the README."""
+"""The table of agents: drawn from a run, put between its markers, compared with the page."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ export class Turns {
     return values.map((value) => ({ key: sessionId, value, headers: {} }));
   }
 
-  /** Why a command must not be sent: its session went on since. The README's `check_leaf`. */
+  /** Why a command must not be sent: its session went on since. The docs' `check_leaf`. */
   async refusal({ notes, body }) {
     if (!notes.includes("check_leaf")) return undefined;
     const { sessionId, snapshotId } = body.init;

@@ -119,7 +119,7 @@ func (t *turns) records(chunks []string, text string) (output, []record, error) 
 	return turn, records, nil
 }
 
-// movedOn says why a command must not be sent: the README's check_leaf.
+// movedOn says why a command must not be sent: the docs' check_leaf.
 func (t *turns) movedOn(command native) (string, error) {
 	if !slices.Contains(command.Notes, "check_leaf") {
 		return "", nil

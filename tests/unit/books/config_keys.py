@@ -1,4 +1,4 @@
-"""What the README's table of settings must hold, read from the code."""
+"""What the table of settings must hold, read from the code."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bridge.config import Config, Policy, Source
 from bridge.config.problems import nested
 
 Key = tuple[str, type[BaseModel], str]
-"""Path as the README writes it, the section that has it, and its name there."""
+"""Path as the table writes it, the section that has it, and its name there."""
 
 
 def config_keys() -> dict[str, str]:
-    """Every key with its default as the README writes it; a dash for none."""
+    """Every key with its default as the table writes it; a dash for none."""
     return {path: _default(model, name) for path, model, name in _keys(Config, "")}
 
 

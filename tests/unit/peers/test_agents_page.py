@@ -1,4 +1,4 @@
-"""The README's table is that of the cast: whoever joins or leaves has it written anew."""
+"""The table in docs/agents.md is that of the cast: whoever joins or leaves has it written anew."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tests.peers.peer import CASES
 from tests.peers.roll import everybody
 from tests.peers.table import BEGIN, END
 
-README = Path(__file__).parents[3] / "README.md"
-TABLE = README.read_text("utf-8").partition(BEGIN)[2].partition(END)[0]
+PAGE = Path(__file__).parents[3] / "docs" / "agents.md"
+TABLE = PAGE.read_text("utf-8").partition(BEGIN)[2].partition(END)[0]
 ROWS = [line.strip("| ").split(" | ") for line in TABLE.splitlines() if line.startswith("| ")][2:]
 
 

@@ -1,0 +1,42 @@
+"""The metrics that pages and alerts name exist, and every metric is explained."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from bridge.observe.metrics import Metrics
+from tests.unit.books.pages import PAGES, ROOT, code, rows, section
+
+RULES = (ROOT / "deploy" / "prometheus" / "rules.yml").read_text("utf-8")
+RUNBOOKS = {path.name for path in (ROOT / "deploy" / "runbooks").glob("*.md")}
+METRIC = re.compile(r"\binterrupt_bridge_[a-z_]+\b")
+
+
+def metrics() -> set[str]:
+    """The names that a scrape shows, without what a histogram or counter adds to its name."""
+    families = text_string_to_metric_families(Metrics("0").exposition().decode())
+    names = {f"{f.name}_total" if f.type == "counter" else f.name for f in families}
+    return {name for name in names if not name.endswith("_created")}
+
+
+def test_the_table_has_every_metric_and_no_other() -> None:
+    """By the name that Prometheus stores."""
+    table = {code(name) for name, _, _ in rows(section("docs/metrics.md", "Metrics and alerts"))}
+    assert table == metrics()
+
+
+@pytest.mark.parametrize("page", [*PAGES, "rules.yml"])
+def test_metrics_that_are_named_exist(page: str) -> None:
+    """A misspelt metric raises no alert, ever."""
+    text = RULES if page == "rules.yml" else PAGES[page]
+    assert set(METRIC.findall(text)) <= metrics()
+
+
+def test_every_alert_has_its_runbook() -> None:
+    """And every runbook its alert."""
+    named = re.findall(r"runbook: runbooks/([\w-]+\.md)", RULES)
+    assert len(named) == RULES.count("- alert:")
+    assert set(named) == RUNBOOKS

@@ -1,0 +1,46 @@
+"""The README is read to its end, and what it shows is one story that works."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bridge.core.model import Answer, Interrupted, Limits, Origin
+from bridge.core.record import Record
+from bridge.protocols import PROTOCOLS
+from bridge.records.answers import read_answer
+from tests.unit.books.pages import PAGES, blocks, section
+
+LONGEST = 220
+
+
+def test_it_is_short_enough_to_be_read() -> None:
+    """What is longer stands in docs/."""
+    assert len(PAGES["README.md"].splitlines()) <= LONGEST
+
+
+def test_the_event_shown_asks_what_the_approval_shown_says() -> None:
+    """The README's event and the records of the docs are one story."""
+    (event,) = blocks(PAGES["README.md"], "json")
+    (approval,) = blocks(section("docs/records.md", "Approval"), "json")
+    record = Record(event.encode(), b"thread-1", (), Origin("t", 0, 0, 0))
+    asked, *_ = PROTOCOLS["ag-ui"].read(record, "support-agents", Limits()).inputs
+    assert isinstance(asked, Interrupted)
+    shown = json.loads(approval)
+    assert asked.questions[shown["index"]].message == shown["message"]
+    assert len(asked.questions) == shown["total"]
+
+
+def test_the_answer_shown_is_read() -> None:
+    """By the bridge's own reader."""
+    (answer,) = blocks(section("docs/records.md", "Answer"), "json")
+    record = Record(answer.encode(), None, (), Origin("t", 0, 0, 0))
+    assert isinstance(read_answer(record, Limits()), Answer)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_json_that_is_shown_is_json(page: str) -> None:
+    """What people copy must parse."""
+    for block in blocks(PAGES[page], "json"):
+        json.loads(block)

@@ -1,0 +1,60 @@
+"""Topics, verdicts, reasons and rights stand in the docs as they stand in the code."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import get_args
+
+from bridge.config import ROLES, Topics, load
+from bridge.core.model import Reason, Verdict
+from bridge.kafka.rights import of_worker
+from bridge.kafka.topics import NEEDS
+from tests.unit.books.pages import blocks, code, rows, section
+
+
+def test_every_verdict_is_explained() -> None:
+    """With what its sender does."""
+    table = rows(section("docs/verdicts.md", "Verdicts, and what a sender does"))
+    assert sorted(code(row[0]) for row in table) == sorted(get_args(Verdict))
+
+
+def test_every_reason_of_a_dead_letter_is_named() -> None:
+    """In the section that people come to from an alert."""
+    named = re.findall(r"`([a-z_]+)`", section("docs/verdicts.md", "Dead letters"))
+    assert set(get_args(Reason)) == set(named)
+
+
+def test_the_topics_are_those_that_are_created() -> None:
+    """Under their default names, with their cleanup policies."""
+    topics = rows(section("docs/records.md", "Topics"))[1:]
+    table = {code(topic): cleanup for topic, _, _, cleanup, _ in topics}
+    assert table.keys() == {Topics().name(role) for role in ROLES}
+    for role in ROLES:
+        need, cleanup = NEEDS[role], table[f"bridge.{role}"]
+        days = "" if need.retention is None else f", {need.retention // 86_400_000} days"
+        assert cleanup == need.cleanup + days
+
+
+def test_the_rights_shown_are_those_that_are_checked(tmp_path: Path) -> None:
+    """The commands, read as a shell would, grant exactly the list of a worker."""
+    (settings,) = blocks(section("docs/operations.md", "TLS and login"), "toml")
+    (tmp_path / "bridge.toml").write_text(settings, "utf-8")
+    needed = of_worker(load(tmp_path / "bridge.toml"))
+    granted = set()
+    for line in section("docs/operations.md", "Rights").replace("\\\n", " ").splitlines():
+        if not line.startswith("$acls $may "):
+            continue
+        words = shlex.split(line)[2:]
+        options = list(zip(words[::2], words[1::2], strict=True))
+        prefixed = ("--resource-pattern-type", "prefixed") in options
+        resources = [
+            pair for pair in options if pair[0] in ("--topic", "--group", "--transactional-id")
+        ]
+        for kind, name in resources:
+            for option, operation in options:
+                if option == "--operation":
+                    granted.add((operation, kind[2:], name, prefixed))
+    assert granted == {(r.operation, r.kind, r.name, r.prefixed) for r in needed.needed}
+    assert needed.principal.name == "User:interrupt-bridge"
