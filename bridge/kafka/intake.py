@@ -67,7 +67,7 @@ class Intake:
         self._standstill = Standstill()
         self._count: CountPartitions | None = None
         self._waiting = waiting
-        self._paused: frozenset[str] = frozenset()
+        self.paused: frozenset[str] = frozenset()  # topics that are not read now
         self.positions: Positions = {}
         self.partitions: dict[str, int] = {}
 
@@ -153,12 +153,6 @@ class Intake:
         topics = {tp.topic: 0.0 for tp in self.positions}
         return topics | self._standstill.by_topic(time.monotonic())
 
-    def reached(self, ends: Mapping[TopicPartition, int]) -> bool:
-        """Whether everything up to these ends was read, but for topics that wait."""
-        return all(
-            self.positions[tp] >= end for tp, end in ends.items() if tp.topic not in self._paused
-        )
-
     async def close(self) -> None:
         """At once: without a group nobody is told, and an answer to a fetch is of no use now."""
         await kill(self._consumer)
@@ -182,17 +176,17 @@ class Intake:
         for tp, offset in self.positions.items():
             self._consumer.seek(tp, offset)
 
-        self._paused = frozenset()
+        self.paused = frozenset()
 
     def _pause(self) -> None:
         """Keep the consumer from topics that wait; their positions stay where they are."""
         waiting = self._waiting()
-        for tp in self.positions if waiting != self._paused else ():
+        for tp in self.positions if waiting != self.paused else ():
             if tp.topic in waiting:
                 self._consumer.pause(tp)
             else:
                 self._consumer.resume(tp)
-        self._paused = waiting
+        self.paused = waiting
 
     async def _pass_markers(self) -> None:
         """Take positions past markers and aborted records, which have offsets but no record.

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from bridge.core.model import Millis
 from bridge.kafka.clients import TRANSACTION_DEADLINE, TRANSACTION_TIMEOUT, ClientSettings
 from bridge.kafka.intake import REFRESH_S, StartFrom
 from bridge.kafka.rights import Access
 from bridge.observe.metrics import Metrics
 from bridge.records.outgoing import Outgoing
+from bridge.slot.engine import EngineTimes
 
 
 @dataclass(frozen=True, slots=True)
 class SlotTimes:
-    """Durations in seconds, but for the two graces, which are milliseconds of broker time.
+    """Durations in seconds, but for the engine's, which are milliseconds of broker time.
 
     `pace` is the least time from cycle to cycle: Kafka answers CONCURRENT_TRANSACTIONS to anything
     faster, and a transaction's cost is shared by what gathers meanwhile. An idle slot answers at
@@ -23,11 +23,9 @@ class SlotTimes:
     that stands still looks whether somebody has mended what stopped it.
     """
 
+    engine: EngineTimes = field(default_factory=EngineTimes)
     transaction_deadline: float = TRANSACTION_DEADLINE
     transaction_timeout: float = TRANSACTION_TIMEOUT
-    heartbeat: float = 3_600.0
-    reroute_grace: Millis = 2_000
-    takeover_grace: Millis = 30_000
     pace: float = 0.03
     refresh: float = REFRESH_S
     retry: float = 30.0

@@ -1,7 +1,8 @@
 """One tenure of a slot: opened in one order and no other, then served cycle by cycle.
 
-All that a failure makes worthless lives here: producer, ledger, clock, input positions. A tenure
-is never mended; the slot begins a new one from the log.
+All that a failure makes worthless lives here: producer, engine, clock, input positions. A tenure
+is never mended; the slot begins a new one from the log. What a cycle writes is the engine's; the
+fence, the reading, the committing and the pace are here.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ from aiokafka.structs import ConsumerRecord, TopicPartition
 
 from bridge.core.model import Millis, Origin
 from bridge.core.record import Record
-from bridge.errors import SourceNotConfigured
 from bridge.kafka import identity
 from bridge.kafka.clock import BrokerClock
-from bridge.kafka.intake import Intake, Positions, Seen
+from bridge.kafka.intake import Intake, Seen
 from bridge.kafka.leftovers import settle
 from bridge.kafka.names import transactional_id
 from bridge.kafka.output_watch import OutputWatch
@@ -29,24 +29,16 @@ from bridge.kafka.transaction import OUTPUTS, Committed, SlotProducer, untimed
 from bridge.kafka.verdict import Verdicts
 from bridge.observe.slot_figures import SlotFigures, SlotState
 from bridge.records.outgoing import Outgoing
-from bridge.records.reroute import original
-from bridge.slot import state_codec as codec
-from bridge.slot.cycle import Cycle
 from bridge.slot.desk import Desk
-from bridge.slot.draft import Draft
-from bridge.slot.ledger import Ledger
+from bridge.slot.engine import Engine
+from bridge.slot.work import Work
 
 log = logging.getLogger(__name__)
 
-StateRecords = list[tuple[bytes, bytes | None]]
-"""Keys and values for the state partition; None is a tombstone."""
-
 _POLL_MS: Final = 200  # also how long a request to stop may wait for an idle poll
 _TURN: Final = 50  # inputs, some 5 ms, after which the other slots of the worker get a turn
-_TIMERS_SHARE: Final = 10  # timers get at least this part of a cycle, however much comes in
 _TOP_UP_MS: Final = 5  # a fetch of what lies ready takes one or two
 _OLDEST_S: Final = 15.0  # a scrape interval; 100,000 runs take about 50 ms to look through
-_QUIET_S: Final = 1.0  # positions alone are worth a transaction this often
 
 
 class Tenure:
@@ -68,7 +60,7 @@ class Tenure:
         self._state = TopicPartition(setup.topics["state"], desk.slot)
         self._remembered = remembered
         self._watched_at = time.monotonic()
-        self._ledger = Ledger()
+        self._engine = self._new_engine()
         self._producer = SlotProducer(
             setup.client,
             transactional_id(setup.app_id, setup.topics["state"], desk.slot),
@@ -83,11 +75,6 @@ class Tenure:
         self._intake = Intake(
             setup.client, setup.inputs, desk.slot, desk.slots, setup.times.refresh, setup.waiting
         )
-        self._committed: Positions = {}
-        self._committed_at = time.monotonic()
-        self._ends: Positions = {}
-        self._holding = True
-        self._hold_until: Millis = 0
         self._oldest_seen: tuple[dict[str, Millis], Millis | None] = ({}, None)
         self._looked_at = 0.0
         self.state: SlotState = "opening"
@@ -99,34 +86,38 @@ class Tenure:
             self._setup.metrics.count("leftovers", end, len(partitions))
         self.state = "restoring"
         await self._restore()  # 2, 3: to the high watermark that fencing has fixed
-        if self._ledger.births.first is None:
+        if self._engine.ledger.births.first is None:
             await self._begin_life()
-        self._check_sources()
+        self._engine.check_sources()
         self.state = "opening"  # what is missing now is an answer, not reading
-        seen = self._seen()
-        await self._intake.open(seen, self._producer.partition_counts)  # 4: positions
-        marks = takeover_marks(self._slot)
-        taken = await self._write(self._takeover(), marks)  # 5: the takeover record (R2)
+        intake, meta = self._intake, self._engine.ledger.meta
+        positions = {TopicPartition(*at): n for at, n in self._engine.ledger.positions.items()}
+        seen = Seen(positions, meta.partitions_seen if meta else {})
+        await intake.open(seen, self._producer.partition_counts)  # 4: positions
+        takeover = self._engine.takeover(intake.partitions, intake.positions)
+        taken = await self._commit(takeover, takeover_marks(self._slot))  # 5: its record (R2)
         if not self._clock.is_set:
             raise untimed(self._setup.topics["state"], taken)
         self._producer.verdicts.forget()
-        self._ends = await self._intake.end_offsets()  # 6: from here on, inputs
-        self._hold_until = self._clock.now() + self._setup.times.takeover_grace
+        ends = await intake.end_offsets()  # 6: from here on, inputs
+        self._engine.opened(self._clock.now(), ends)
         self.state = "catching_up"
 
+    def _new_engine(self) -> Engine:
+        return Engine(self._desk, self._setup.times.engine, self._setup.cycle_max)
+
     async def _restore(self) -> None:
-        ledger = self._ledger
+        engine = self._engine
 
         def fold(batch: Sequence[ConsumerRecord]) -> None:
-            for record in batch:
-                ledger.fold(record.key, record.value)
+            engine.fold((record.key, record.value) for record in batch)
 
         topics, slot = self._setup.topics, self._slot
         outputs = [TopicPartition(topics[role], slot) for role in OUTPUTS]
         done = await restore(self._setup.client, topics["state"], slot, fold, written=outputs)
-        ledger.restored()
+        engine.restored()
         self._setup.metrics.restored(done.records, done.seconds)
-        birth = ledger.births.first
+        birth = engine.ledger.births.first
         if birth is not None:
             slots, app_id = self._desk.slots, self._setup.app_id
             identity.check(birth, self._state, app_id, slots, topics["reroute"])
@@ -138,27 +129,8 @@ class Tenure:
         new = identity.new_birth(setup.deployment(), setup.app_id, self._desk.slots, setup.topics)
         self._remembered.note(self._state, 0)
         await identity.claim(setup.client, self._producer, setup.topics, self._slot, new)
-        self._ledger = Ledger()
+        self._engine = self._new_engine()
         await self._restore()
-
-    def _check_sources(self) -> None:
-        for source, waiting in sorted(self._ledger.pending.items()):
-            if waiting and not self._desk.knows(source):
-                raise SourceNotConfigured(
-                    f"sources: {source} has open runs in slot {self._slot} and is not configured. "
-                    "Configure it again, or withdraw its runs first."
-                )
-
-    def _seen(self) -> Seen:
-        meta = self._ledger.meta
-        return Seen(
-            positions={TopicPartition(*at): n for at, n in self._ledger.positions.items()},
-            partitions=meta.partitions_seen if meta else {},
-        )
-
-    def _takeover(self) -> StateRecords:
-        meta = codec.Meta(partitions_seen=dict(self._intake.partitions))
-        return [(codec.META_KEY, codec.encode_meta(meta)), *self._positions(everything=True)]
 
     # --- Serving ------------------------------------------------------------------------------
 
@@ -169,10 +141,9 @@ class Tenure:
             began = time.monotonic()
             worked = await self._cycle(await self._gather(worked))
             if await self._intake.refresh():
-                await self._write(self._takeover())
+                seen, positions = self._intake.partitions, self._intake.positions
+                await self._commit(self._engine.takeover(seen, positions))
             await self._watch_state()
-            if self._holding:
-                self._end_hold()
             await self._free_readers()
             if worked:
                 await asyncio.sleep(self._setup.times.pace - (time.monotonic() - began))
@@ -189,7 +160,7 @@ class Tenure:
         The client fetches nothing more while something is unread, so the fetch that waited during
         the last cycle brought little, and the one that this poll sets free brings the rest.
         """
-        wait = _POLL_MS if not self._due_at_once() else 0
+        wait = 0 if self._engine.is_due(self._clock.now()) else _POLL_MS
         polled = await self._intake.poll(wait, self._setup.cycle_max)
         if busy and 0 < len(polled) < self._setup.cycle_max:
             more = await self._intake.poll(_TOP_UP_MS, self._setup.cycle_max - len(polled))
@@ -198,30 +169,28 @@ class Tenure:
 
     async def _cycle(self, polled: Sequence[ConsumerRecord]) -> bool:
         """One transaction, if there is anything to write; whether there was."""
-        now = self._clock.now()
-        draft = Draft(self._ledger)
-        cycle = Cycle(self._desk, draft, now)
-        for number, record in enumerate(self._in_order(polled)):
-            cycle.take(record)
-            if number % _TURN == _TURN - 1:
-                await asyncio.sleep(0)
-        self._fire(cycle, now, len(polled))
-        writes = list(draft.writes())
-        worth = bool(cycle.outgoing or writes) or self._must_write()
-        if worth:
-            await self._write([*writes, *self._positions()], cycle.outgoing)
-            draft.fold(writes)
-        self._count(cycle, polled)
-        return worth
+        records = [
+            Record(r.value, r.key, r.headers, Origin(r.topic, r.partition, r.offset, r.timestamp))
+            for r in polled
+        ]
+        intake, now = self._intake, self._clock.now()
+        cycle = self._engine.begin(records, intake.positions, now, intake.paused)
+        for _ in cycle.turns(_TURN):
+            await asyncio.sleep(0)
+        work = cycle.finish()
+        if work.is_worth_it:
+            await self._commit(work)
+        if self.state == "catching_up" and self._engine.is_caught_up:
+            self.state = "serving"
+        self._count(work, polled)
+        return work.is_worth_it
 
-    async def _write(self, state: StateRecords, outgoing: Sequence[Outgoing] = ()) -> Committed:
+    async def _commit(self, work: Work, marks: Sequence[Outgoing] = ()) -> Committed:
         """One transaction; memory may take the changes only after it has committed."""
         began = time.monotonic()
-        records = [*outgoing, *(Outgoing("state", key, value) for key, value in state)]
-        committed = await self._producer.commit(records)
-        self._committed = dict(self._intake.positions)
-        self._committed_at = time.monotonic()
-        self._setup.metrics.committed(self._committed_at - began)
+        committed = await self._producer.commit([*marks, *work.records])
+        self._engine.committed(work, self._clock.now())
+        self._setup.metrics.committed(time.monotonic() - began)
         if committed.offset is not None:
             self._remembered.note(self._state, committed.offset + 1)
         return committed
@@ -237,70 +206,18 @@ class Tenure:
         self._remembered.note(self._state, end)
         self._watched_at = time.monotonic()
         if end > own:
-            await self._write(self._positions())
+            await self._commit(self._engine.heartbeat(self._intake.positions))
 
-    def _in_order(self, polled: Sequence[ConsumerRecord]) -> list[Record]:
-        """Run events before answers, in the order of each partition otherwise."""
-        taken = []
-        reroute = self._setup.topics["reroute"]
-        for r in polled:
-            record = Record(
-                r.value, r.key, r.headers, Origin(r.topic, r.partition, r.offset, r.timestamp)
-            )
-            taken.append(original(record) if r.topic == reroute else record)
-        return sorted(taken, key=lambda record: self._desk.kind(record) != "event")
-
-    def _fire(self, cycle: Cycle, now: Millis, polled: int) -> None:
-        """What is due, `reroute_grace` late so that an answer on its way home comes first."""
-        if self._holding:
-            return
-        most = max(self._setup.cycle_max - polled, self._setup.cycle_max // _TIMERS_SHARE)
-        until = now - self._setup.times.reroute_grace
-        timers = self._ledger.timers
-        while most > 0 and (entry := timers.due(until)) is not None:
-            if self._ledger.is_due(entry[1], until):
-                cycle.fire(entry[1], until)
-                most -= 1
-
-    def _end_hold(self) -> None:
-        """Timers wait after a takeover for the answers that were on the topics before it."""
-        if self.state == "catching_up" and self._intake.reached(self._ends):
-            self.state = "serving"
-        self._holding = self.state != "serving" or self._clock.now() < self._hold_until
-
-    def _due_at_once(self) -> bool:
-        until = self._clock.now() - self._setup.times.reroute_grace
-        first = self._ledger.timers.next_at()
-        return not self._holding and first is not None and first <= until
-
-    def _must_write(self) -> bool:
-        """Positions alone wait a second for company; an idle slot writes a heartbeat (R10)."""
-        quiet = time.monotonic() - self._committed_at
-        if self._intake.positions != self._committed:
-            return quiet > _QUIET_S
-        return quiet > self._setup.times.heartbeat
-
-    def _positions(self, everything: bool = False) -> StateRecords:
-        moved: StateRecords = [
-            (codec.position_key(tp.topic, tp.partition), codec.encode_position(offset))
-            for tp, offset in self._intake.positions.items()
-            if everything or self._committed.get(tp) != offset
-        ]
-        if moved or not self._intake.positions:
-            return moved
-        tp, offset = next(iter(self._intake.positions.items()))
-        return [(codec.position_key(tp.topic, tp.partition), codec.encode_position(offset))]
-
-    def _count(self, cycle: Cycle, polled: Sequence[ConsumerRecord]) -> None:
-        for origin, error in cycle.defects:
+    def _count(self, work: Work, polled: Sequence[ConsumerRecord]) -> None:
+        for origin, error in work.defects:
             extra = {"origin": str(origin)}
             log.error("record could not be processed", exc_info=error, extra=extra)
         for record in polled:
-            cycle.counts["consumed", record.topic] += 1
-        for out in cycle.outgoing:
-            cycle.counts["produced", self._setup.topics[out.topic]] += 1
-        self._setup.metrics.add(cycle.counts)
-        self._setup.metrics.ages(cycle.ages)
+            work.counts["consumed", record.topic] += 1
+        for out in work.outgoing:
+            work.counts["produced", self._setup.topics[out.topic]] += 1
+        self._setup.metrics.add(work.counts)
+        self._setup.metrics.ages(work.ages)
 
     async def close(self) -> None:
         """Give the slot up: between transactions orderly, else at once and without a word."""
@@ -318,11 +235,11 @@ class Tenure:
     @property
     def pending(self) -> int:
         """Open interrupts."""
-        return self._ledger.pending.total()
+        return self._engine.ledger.pending.total()
 
     def figures(self) -> SlotFigures:
         """What a scrape shows of this slot."""
-        ledger, clock = self._ledger, self._clock
+        ledger, clock = self._engine.ledger, self._clock
         open_since, resumed_since = self._oldest()
         return SlotFigures(
             state=self.state,
@@ -332,7 +249,7 @@ class Tenure:
             unconfirmed=ledger.unconfirmed,
             parked=ledger.parked_count,
             timers=len(ledger.timers),
-            timers_held=ledger.timers.overdue(clock.now()) if self._holding else 0,
+            timers_held=self._engine.timers_held(clock.now()),
             lag=self._intake.lag(),
             input_blocked=self._intake.blocked(),
             output_blocked=self._watch.blocked(),
@@ -341,5 +258,6 @@ class Tenure:
     def _oldest(self) -> tuple[dict[str, Millis], Millis | None]:
         """Looked up at most every few seconds: it takes a look at every run."""
         if time.monotonic() - self._looked_at > _OLDEST_S:
-            self._oldest_seen, self._looked_at = self._ledger.oldest(), time.monotonic()
+            self._oldest_seen = self._engine.ledger.oldest()
+            self._looked_at = time.monotonic()
         return self._oldest_seen

@@ -35,6 +35,7 @@ from bridge.observe.health import Health
 from bridge.observe.http import HttpServer, worker_routes
 from bridge.observe.metrics import Metrics
 from bridge.slot.desk import Desk, Source
+from bridge.slot.engine import EngineTimes
 
 log = logging.getLogger(__name__)
 
@@ -304,12 +305,15 @@ class Worker:
 
 def slot_times(times: Times) -> SlotTimes:
     """What the settings say of a slot's times, in its units."""
-    return SlotTimes(
-        transaction_deadline=times.transaction_deadline / 1000,
-        transaction_timeout=times.transaction_timeout / 1000,
-        heartbeat=times.heartbeat / 1000,
+    engine = EngineTimes(
+        heartbeat=times.heartbeat,
         reroute_grace=times.reroute_grace,
         takeover_grace=times.takeover_grace,
+    )
+    return SlotTimes(
+        engine=engine,
+        transaction_deadline=times.transaction_deadline / 1000,
+        transaction_timeout=times.transaction_timeout / 1000,
     )
 
 

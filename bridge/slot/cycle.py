@@ -1,7 +1,7 @@
 """One cycle: records and due timers in, one transaction's worth of records out.
 
 No I/O: a cycle reads a ledger through its draft and collects what is to be written. Whoever owns
-the producer sends it, and only then may the draft be folded into the ledger.
+the producer sends it, and only then may the ledger fold it.
 """
 
 from __future__ import annotations
@@ -52,14 +52,15 @@ from bridge.records.reroute import misrouted, reroute_record
 from bridge.records.verdict import verdict_record
 from bridge.slot.desk import Desk, Source
 from bridge.slot.draft import Draft
+from bridge.slot.ledger import Ledger
 
 
 class Cycle:
     """Collects decisions of one slot at one instant of broker time."""
 
-    def __init__(self, desk: Desk, draft: Draft, now: int) -> None:
+    def __init__(self, desk: Desk, ledger: Ledger, now: Millis) -> None:
         self._desk = desk
-        self._draft = draft
+        self.draft = Draft(ledger)
         self._now = now
         self.outgoing: list[Outgoing] = []
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -108,7 +109,7 @@ class Cycle:
 
     def fire(self, key: bytes, until: Millis) -> None:
         """What is due by `until` in this thread, or of the early answers under an approval id."""
-        thread = self._draft.due(key)
+        thread = self.draft.due(key)
         source = thread.runs[0].thread.source if thread.runs else ""
         self._emit(self._decide(key, thread, Tick(until), source), _NO_RECORD, source)
 
@@ -207,28 +208,28 @@ class Cycle:
         return home_of_id(event.approval_id, self._desk.slots)
 
     def _apply(self, event: Input, record: Record, source: str) -> None:
-        key = self._draft.key_of(event)
+        key = self.draft.key_of(event)
         if self._concerns_nobody(event, key, source):
             return
-        thread = self._draft.thread(key)
+        thread = self.draft.thread(key)
         if not source:
             source = _source_of(event, thread)
         if isinstance(event, Interrupted):
             event = self._complete(event, thread, record)
-        thread = self._draft.with_early(thread, event)
+        thread = self.draft.with_early(thread, event)
         self._emit(self._decide(key, thread, event, source), record, source)
 
     def _concerns_nobody(self, event: Input, key: bytes, source: str) -> bool:
         """Whether it is about what a thread holds, and the thread holds nothing."""
         match event:
             case RunFailed() | MovedOn():
-                nobody = not self._draft.knows(key)
-                lost = isinstance(event, RunFailed) and not self._draft.carries(key)
+                nobody = not self.draft.knows(key)
+                lost = isinstance(event, RunFailed) and not self.draft.carries(key)
             case Carry():
                 lost = event.run_id is None and event.body is not None
-                nobody = (lost or event.body is None) and not self._draft.carries(key)
+                nobody = (lost or event.body is None) and not self.draft.carries(key)
             case Ended():
-                nobody, lost = not self._draft.carries(key), False
+                nobody, lost = not self.draft.carries(key), False
             case _:
                 return False
         if nobody and lost:
@@ -242,9 +243,9 @@ class Cycle:
         return protocol.complete(event, known, body_of(thread.carry, ""))
 
     def _decide(self, key: bytes, thread: Thread, event: Input, source: str) -> Iterable[Effect]:
-        room = self._draft.parked_room(self._desk.limits)
+        room = self.draft.parked_room(self._desk.limits)
         decision = decide(thread, event, self._now, self._desk.rules(source, room))
-        self._draft.settle(key, thread, decision.thread)
+        self.draft.settle(key, thread, decision.thread)
         return decision.effects
 
     def _emit(self, effects: Iterable[Effect], record: Record, source: str) -> None:

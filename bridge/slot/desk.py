@@ -42,6 +42,7 @@ class Desk:
         self.slot = slot
         self.slots = slots
         self.sources = sources
+        self.reroute = topics["reroute"]
         self._named = {source.name: source for source in sources.values()}
         self._kinds: dict[str, Kind] = {
             topics["answers"]: "answer",

@@ -6,7 +6,7 @@ cycle is written once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from bridge.core.announcing import asked_by
 from bridge.core.answers import early_id
@@ -111,13 +111,13 @@ class Draft:
             if carry or self._ledger.has_carry(thread):
                 yield codec.carry_key(thread), codec.encode_carry(carry) if carry else None
 
-    def fold(self, writes: Iterable[tuple[bytes, bytes | None]]) -> None:
-        """The transaction has committed: the ledger takes what it wrote."""
-        for key, value in writes:
-            self._ledger.fold(key, value)
-        for thread, runs in self._runs.items():
-            if runs and runs is not self._before[thread]:
-                self._ledger.keep_decoded(thread, runs)
+    def decoded(self) -> dict[bytes, tuple[Run, ...]]:
+        """The runs of each thread that this cycle changed and left some of."""
+        return {
+            thread: runs
+            for thread, runs in self._runs.items()
+            if runs and runs is not self._before[thread]
+        }
 
     def _run_writes(
         self, thread: bytes, runs: tuple[Run, ...]

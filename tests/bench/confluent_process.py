@@ -8,18 +8,15 @@ transaction, as records, and keep no other promise: no fence, no deadline, no ti
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
 
 from bridge.core.model import Origin
 from bridge.core.record import Record
-from bridge.records.outgoing import Outgoing
 from bridge.slot import state_codec as codec
-from bridge.slot.cycle import Cycle
-from bridge.slot.draft import Draft
-from bridge.slot.ledger import Ledger
+from bridge.slot.engine import Engine
 from tests.bench.child import hear, job, say
 from tests.bench.desk import make_desk
 from tests.bench.usage import own_cpu
@@ -34,36 +31,35 @@ Work = Callable[[Sequence[Message]], tuple[Written, int]]
 
 
 def _bare(given: dict[str, Any]) -> Work:
-    topic = given["topics"]["approvals"]
+    topic, state = given["topics"]["approvals"], given["topics"]["state"]
 
     def work(messages: Sequence[Message]) -> tuple[Written, int]:
-        return [(topic, m.key(), m.value(), []) for m in messages], -1
+        positions: Written = [
+            (state, codec.position_key(*place), codec.encode_position(offset), [])
+            for place, offset in _positions(messages).items()
+        ]
+        return [*((topic, m.key(), m.value(), []) for m in messages), *positions], -1
 
     return work
 
 
 def _decide(given: dict[str, Any]) -> Work:
     topics = given["topics"]
-    desk = make_desk(topics, given["events"])
-    ledger = Ledger()
-    ledger.restored()
+    engine = Engine(make_desk(topics, given["events"]))
+    engine.restored()
 
     def work(messages: Sequence[Message]) -> tuple[Written, int]:
-        draft = Draft(ledger)
-        cycle = Cycle(desk, draft, time.time_ns() // 1_000_000)
-        for record in sorted(map(_record, messages), key=lambda r: r.origin.topic not in events):
-            cycle.take(record)
-        writes = list(draft.writes())
-        draft.fold(writes)
-        records: Iterable[Outgoing] = (
-            *cycle.outgoing,
-            *(Outgoing("state", key, value) for key, value in writes),
-        )
-        written: Written = [(topics[o.topic], o.key, o.value, [*o.headers]) for o in records]
-        return written, cycle.counts["answers", "accepted"]
+        now = time.time_ns() // 1_000_000
+        done = engine.work([*map(_record, messages)], _positions(messages), now)
+        engine.committed(done, now)
+        written: Written = [(topics[o.topic], o.key, o.value, [*o.headers]) for o in done.records]
+        return written, done.counts["answers", "accepted"]
 
-    events = desk.sources
     return work
+
+
+def _positions(messages: Sequence[Message]) -> dict[tuple[str, int], int]:
+    return {(m.topic() or "", 0): (m.offset() or 0) + 1 for m in messages}
 
 
 def _record(message: Message) -> Record:
@@ -82,7 +78,6 @@ class Loop:
     def __init__(self, given: dict[str, Any], work: Work) -> None:
         self._work = work
         self._batch = given["batch"]
-        self._state = given["topics"]["state"]
         self._consumer = Consumer(
             {
                 "bootstrap.servers": given["bootstrap"],
@@ -96,7 +91,7 @@ class Loop:
         self._producer = Producer(
             {
                 "bootstrap.servers": given["bootstrap"],
-                "transactional.id": f"{self._state}-compared",
+                "transactional.id": f"{given['topics']['state']}-compared",
                 "compression.type": "zstd",
                 "log_level": 3,  # a fresh broker's coordinator is still loading: retried
             }
@@ -119,17 +114,10 @@ class Loop:
                 raise RuntimeError(str(error))
         self._producer.begin_transaction()
         written, accepted = self._work(messages)
-        for topic, key, value, headers in (*written, *self._positions(messages)):
+        for topic, key, value, headers in written:
             self._producer.produce(topic, value, key, 0, headers=headers)
         self._producer.commit_transaction(30)
         return accepted
-
-    def _positions(self, messages: Sequence[Message]) -> Written:
-        last = {message.topic() or "": message.offset() or 0 for message in messages}
-        return [
-            (self._state, codec.position_key(topic, 0), codec.encode_position(offset + 1), [])
-            for topic, offset in last.items()
-        ]
 
 
 def _main() -> None:

@@ -12,9 +12,7 @@ from bridge.core.ids import home_slot
 from bridge.core.model import Origin, Run, ThreadKey
 from bridge.core.record import Record
 from bridge.slot import state_codec as codec
-from bridge.slot.cycle import Cycle
-from bridge.slot.draft import Draft
-from bridge.slot.ledger import Ledger
+from bridge.slot.engine import Engine
 from tests.bench import mix
 from tests.bench.desk import make_desk
 from tests.bench.lab import Topics
@@ -61,10 +59,9 @@ def _runs(topics: Topics, count: int, prefix: str) -> Iterator[tuple[str, bytes,
 def _model_run(topics: Topics) -> Run:
     """One run, opened by the rules themselves."""
     thread = "model"
-    draft = Draft(Ledger())
     origin = Origin(topics.events, 0, 0, NOW_MS)
-    cycle = Cycle(make_desk(topics.own, topics.events), draft, NOW_MS)
-    cycle.take(Record(mix.small_event(thread), thread.encode(), (), origin))
-    ((_key, value),) = (pair for pair in draft.writes() if pair[0].startswith(codec.RUN_PREFIX))
+    event = Record(mix.small_event(thread), thread.encode(), (), origin)
+    work = Engine(make_desk(topics.own, topics.events)).work([event], now=NOW_MS)
+    ((_key, value),) = (pair for pair in work.state if pair[0].startswith(codec.RUN_PREFIX))
     assert value is not None
     return codec.decode_run(value)

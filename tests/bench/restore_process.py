@@ -9,25 +9,25 @@ from typing import Any
 from aiokafka.structs import ConsumerRecord
 
 from bridge.kafka.restore import restore
-from bridge.slot.ledger import Ledger
+from bridge.slot.engine import Engine
 from tests.bench.child import job, say
+from tests.bench.desk import make_desk
 from tests.bench.profiling import profiled
 from tests.bench.usage import own_cpu
 
 
 async def _restore(given: dict[str, Any]) -> None:
-    ledger = Ledger()
+    engine = Engine(make_desk(dict.fromkeys(("answers", "operations", "reroute"), ""), ""))
 
     def fold(batch: Sequence[ConsumerRecord]) -> None:
-        for record in batch:
-            ledger.fold(record.key, record.value)
+        engine.fold((record.key, record.value) for record in batch)
 
     client = {"bootstrap_servers": given["bootstrap"]}
     before = own_cpu()
     with profiled():
         done = await restore(client, given["topic"], 0, fold)
-        ledger.restored()
-    pending = ledger.pending.total()
+        engine.restored()
+    pending = engine.ledger.pending.total()
     cpu = own_cpu() - before
     say({"records": done.records, "seconds": done.seconds, "cpu": cpu, "pending": pending})
 

@@ -18,11 +18,8 @@ from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
 from bridge.protocols import PROTOCOLS
 from bridge.records.outgoing import Outgoing
-from bridge.records.reroute import original
-from bridge.slot import cycle
 from bridge.slot import desk as desks
-from bridge.slot.draft import Draft
-from bridge.slot.ledger import Ledger
+from bridge.slot.engine import Engine, EngineTimes
 from tests.chaos.agents import AGENTS
 from tests.chaos.agents.source import Source
 from tests.chaos.plan import cycles
@@ -31,7 +28,7 @@ from tests.unit.slot.desk import ROLES
 
 SLOTS, START = 3, 1_790_000_000_000
 STRIDE = 300  # milliseconds between two cycles: many are open at once
-EARLY_ANSWER_TTL, REROUTE_GRACE = 20_000, 2_000
+EARLY_ANSWER_TTL, TIMES = 20_000, EngineTimes(reroute_grace=2_000)
 AT_ONCE, CRASHES = 0.5, 0.03  # how often a record is worked on alone, and a cycle is lost
 SETUP = Setup(
     {name: agent.source.checked() for name, agent in AGENTS.items()},
@@ -67,38 +64,22 @@ class Slot:
 
     def __init__(self, desk: desks.Desk) -> None:
         self._desk = desk
-        self._ledger = Ledger()
+        self._engine = Engine(desk, TIMES)
         self._committed: dict[bytes, bytes | None] = {}
         self.waiting: list[Record] = []
-        self.restore()
 
     def work(self, now: int, *, commits: bool) -> Sequence[Outgoing]:
         """What it sends about all that waits or is due; without its commit nothing has happened."""
-        draft = Draft(self._ledger)
-        worked = cycle.Cycle(self._desk, draft, now)
-        for record in sorted(self.waiting, key=lambda one: one.origin.topic not in AGENTS):
-            worked.take(record)
-        self._fire(worked, now - REROUTE_GRACE)
+        work = self._engine.work(self.waiting, now=now)
         if not commits:
-            self.restore()
+            self._engine = Engine(self._desk, TIMES)
+            self._engine.fold(self._committed.items())
+            self._engine.restored()
             return ()
         self.waiting.clear()
-        writes = list(draft.writes())
-        draft.fold(writes)
-        self._committed.update(writes)
-        return worked.outgoing
-
-    def restore(self) -> None:
-        """The state of a worker that has just read the log."""
-        self._ledger = Ledger()
-        for key, value in self._committed.items():
-            self._ledger.fold(key, value)
-        self._ledger.restored()
-
-    def _fire(self, worked: cycle.Cycle, until: int) -> None:
-        while (entry := self._ledger.timers.due(until)) is not None:
-            if self._ledger.is_due(entry[1], until):
-                worked.fire(entry[1], until)
+        self._engine.committed(work, now)
+        self._committed.update(work.state)
+        return work.outgoing
 
 
 class Rehearsal:
@@ -148,7 +129,7 @@ class Rehearsal:
             partition = slot if out.partition is None else out.partition
             written = self._append(out.topic, partition, out.key, out.value, out.headers)
             if out.topic == "reroute":
-                self._slots[partition].waiting.append(original(_record(written)))
+                self._slots[partition].waiting.append(_record(written))
 
     def _append(
         self,

@@ -94,10 +94,10 @@ def dump(directory: str) -> None:
 
     async def opened(self: tenure.Tenure) -> None:
         await opening(self)
-        _write_down(Path(directory, f"{self._slot}.opened"), self._ledger)
+        _write_down(Path(directory, f"{self._slot}.opened"), self._engine.ledger)
 
     async def closed(self: tenure.Tenure) -> None:
-        _write_down(Path(directory, f"{self._slot}.closed"), self._ledger)
+        _write_down(Path(directory, f"{self._slot}.closed"), self._engine.ledger)
         await closing(self)
 
     tenure.Tenure.open = opened  # type: ignore[method-assign]  # a rig

@@ -13,17 +13,15 @@ from bridge.core.model import Interrupted, Origin, Thread
 from bridge.core.record import Record
 from bridge.protocols import PROTOCOLS
 from bridge.records.answers import BadAnswer, read_answer
-from bridge.slot.cycle import Cycle
 from bridge.slot.desk import Desk
-from bridge.slot.draft import Draft
-from bridge.slot.ledger import Ledger
+from bridge.slot.engine import Engine
 from tests.bench import mix
 from tests.bench.desk import make_desk
 from tests.bench.figure import Figure, Options, Report, spread
 from tests.bench.pending import NOW_MS
 from tests.bench.profiling import top
 
-_TOPICS = {"answers": "answers"}
+_TOPICS = {role: role for role in ("answers", "operations", "reroute")}
 _EVENTS = "run-finished"
 _LOOPS = 2_000
 _CYCLES = 4_000  # events, and answers, of the profiled cycles
@@ -79,17 +77,13 @@ def _cycles(desk: Desk, many: int, name: str) -> float:
     """Microseconds of processor time per input, folding what each cycle wrote."""
     threads = [f"{name}-{number:07d}" for number in range(many)]
     inputs = [(_event(t, n), _answer(t, n)) for n, t in enumerate(threads)]
-    ledger = Ledger()
-    ledger.restored()
+    engine = Engine(desk)
+    engine.restored()
     began = time.process_time()
     for at in range(0, many + _EACH, _EACH):
-        draft = Draft(ledger)
-        cycle = Cycle(desk, draft, NOW_MS)
-        for event, _ in inputs[at : at + _EACH]:
-            cycle.take(event)
-        for _, answer in inputs[max(0, at - _EACH) : at]:
-            cycle.take(answer)
-        draft.fold(list(draft.writes()))
+        events = [event for event, _ in inputs[at : at + _EACH]]
+        answers = [answer for _, answer in inputs[max(0, at - _EACH) : at]]
+        engine.committed(engine.work(events + answers, now=NOW_MS), NOW_MS)
     return 1e6 * (time.process_time() - began) / (2 * many)
 
 

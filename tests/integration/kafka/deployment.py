@@ -29,10 +29,11 @@ from bridge.observe.metrics import Metrics
 from bridge.protocols import PROTOCOLS
 from bridge.slot import state_codec as codec
 from bridge.slot.desk import Desk, Source
+from bridge.slot.engine import EngineTimes
 from tests.topics import set_topic
 
 OWN_INPUTS = ("answers", "operations", "reroute")
-QUICK = SlotTimes(takeover_grace=100, refresh=0.2, retry=0.2)
+QUICK = SlotTimes(engine=EngineTimes(takeover_grace=100), refresh=0.2, retry=0.2)
 
 
 async def _member(_slot: int) -> Membership:

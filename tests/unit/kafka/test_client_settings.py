@@ -10,6 +10,7 @@ from bridge.kafka.clients import TRANSACTION_DEADLINE, TRANSACTION_TIMEOUT, leas
 from bridge.kafka.seats import Declaration
 from bridge.kafka.setup import SlotTimes
 from bridge.kafka.worker import slot_times
+from bridge.slot.engine import EngineTimes
 
 
 def test_a_slots_times_are_those_of_the_settings() -> None:
@@ -28,9 +29,7 @@ def test_a_slots_times_are_those_of_the_settings() -> None:
     assert times == SlotTimes(
         transaction_deadline=2.0,
         transaction_timeout=4.0,
-        heartbeat=1_800.0,
-        reroute_grace=3_000,
-        takeover_grace=60_000,
+        engine=EngineTimes(heartbeat=1_800_000, reroute_grace=3_000, takeover_grace=60_000),
     )
 
 

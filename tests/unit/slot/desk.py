@@ -14,9 +14,8 @@ from bridge.core.record import Header, Hop, Record
 from bridge.core.schema import SchemaCache
 from bridge.protocols import PROTOCOLS
 from bridge.records.outgoing import Outgoing
-from bridge.slot.cycle import Cycle
 from bridge.slot.desk import Desk, Source
-from bridge.slot.draft import Draft
+from bridge.slot.engine import Engine, EngineTimes
 from bridge.slot.ledger import Ledger
 
 NOW = 1_800_000_000_000
@@ -86,31 +85,30 @@ def raw(
 
 
 class Bench:
-    """A slot without Kafka: cycles run one after the other, each one's changes folded."""
+    """A slot without Kafka: cycles run one after the other, each one's changes committed."""
 
     def __init__(self, at: Desk | None = None) -> None:
         self.desk = at or desk()
-        self.ledger = Ledger()
-        self.ledger.restored()
+        self.engine = Engine(self.desk)
+        self.engine.restored()
         self.log: dict[bytes, bytes | None] = {}
         self.counts: Counter[tuple[str, str]] = Counter()
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.engine.ledger
 
     def cycle(
         self, *records: Record, now: int = NOW, rerouted: bool = False, due: int | None = None
     ) -> list[Outgoing]:
         """One cycle over these records, then over what is due by `due`; what it sends."""
-        draft = Draft(self.ledger)
-        cycle = Cycle(self.desk, draft, now)
-        for record in records:
-            cycle.take(self._hopped(record) if rerouted else record)
-        while due is not None and (entry := self.ledger.timers.due(due)) is not None:
-            if self.ledger.is_due(entry[1], due):
-                cycle.fire(entry[1], due)
-        writes = list(draft.writes())
-        draft.fold(writes)
-        self.log.update(writes)
-        self.counts.update(cycle.counts)
-        return cycle.outgoing
+        self.engine.times = EngineTimes(reroute_grace=now if due is None else now - due)
+        taken = [self._hopped(record) for record in records] if rerouted else records
+        work = self.engine.work(taken, now=now)
+        self.engine.committed(work, now)
+        self.log.update(work.state)
+        self.counts.update(work.counts)
+        return [*work.outgoing]
 
     def _hopped(self, record: Record) -> Record:
         """The record as it comes home by reroute, sent by a worker with the same settings."""
@@ -118,13 +116,12 @@ class Bench:
         source = self.desk.source(record).name if kind == "event" else ""
         return structs.replace(record, hop=Hop(Origin("bridge.reroute", 0, 0, NOW), kind, source))
 
-    def restored(self) -> Bench:
-        """Another slot that has read the compacted log of this one."""
-        other = Bench(self.desk)
-        other.ledger = Ledger()
-        for key, value in self.log.items():
-            other.ledger.fold(key, value)
-        other.ledger.restored()
+    def restored(self, at: Desk | None = None) -> Bench:
+        """Another slot that has read the compacted log of this one, perhaps of other settings."""
+        other = Bench(at or self.desk)
+        other.engine = Engine(other.desk)
+        other.engine.fold(self.log.items())
+        other.engine.restored()
         return other
 
 

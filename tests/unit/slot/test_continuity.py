@@ -14,9 +14,7 @@ from bridge.core.model import Limits, SourcePolicy
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
 from bridge.protocols import configured
-from bridge.slot.cycle import Cycle
 from bridge.slot.desk import Desk, Source
-from bridge.slot.draft import Draft
 from tests.unit.slot.desk import EVENTS, NOW, TOPICS, Bench, answer, event, raw, sent
 
 _WEEK = 7 * 86_400_000
@@ -104,9 +102,8 @@ def test_a_snapshot_of_nobody_is_counted_and_unused() -> None:
     """A key that is no thread with a run under way attributes nothing; a run that asks is over."""
     one = bench()
     one.cycle(started("t-2"), event())
-    cycle = Cycle(one.desk, Draft(one.ledger), NOW)
-    cycle.take(SNAPSHOT)
-    assert cycle.counts == {("unattributable", "agents"): 1}
+    one.cycle(SNAPSHOT)
+    assert one.counts["unattributable", "agents"] == 1
 
 
 REFUSED = [
@@ -145,12 +142,8 @@ def test_a_refused_record_that_no_topic_need_take_is_set_aside_where_it_is() -> 
 def test_a_context_that_is_too_large_leaves_the_question_alone() -> None:
     """The event counts; only its context is given up, and it is counted."""
     one = bench(carry_bytes=20)
-    draft = Draft(one.ledger)
-    cycle = Cycle(one.desk, draft, NOW)
-    for record in (started(), SNAPSHOT, event()):
-        cycle.take(record)
-    assert cycle.counts["carry_dropped", "too_large"] == 1
-    draft.fold(list(draft.writes()))
+    one.cycle(started(), SNAPSHOT, event())
+    assert one.counts["carry_dropped", "too_large"] == 1
     body = native(one.cycle(answer()))
     assert body["notes"] == ["continuity_omitted"]
     assert {name: body["body"][name] for name in EMPTY} == EMPTY
@@ -202,10 +195,9 @@ def test_timers_of_contexts_that_went_do_not_pile_up(monkeypatch: pytest.MonkeyP
 def test_dropping_what_nobody_kept_costs_no_record() -> None:
     """Most runs of a source that keeps nothing end without a question."""
     one = bench()
-    draft = Draft(one.ledger)
-    Cycle(one.desk, draft, NOW).take(ended("r-1"))
-    assert list(draft.writes()) == []
-    assert draft._runs == {}
+    work = one.engine.work([ended("r-1")], now=NOW)
+    assert not work.is_worth_it
+    assert not work.decoded
 
 
 THREADS, RUNS = ("t-1", "t-2"), ("r-1", "r-2")

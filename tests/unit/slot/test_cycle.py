@@ -86,8 +86,8 @@ def test_defect_on_one_record_sets_it_aside(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr("bridge.slot.cycle.read_answer", defect)
     out = Bench().cycle(answer(), event())
-    assert [o.topic for o in out] == ["answer-verdicts", "dead-letters", "approvals"]
-    assert ("bridge-reason", b"unsupported") in out[1].headers
+    assert [o.topic for o in out] == ["approvals", "answer-verdicts", "dead-letters"]
+    assert ("bridge-reason", b"unsupported") in out[2].headers
 
 
 def test_trace_context_goes_on_and_nothing_else() -> None:

@@ -38,9 +38,7 @@ def asked(allowed: tuple[str, ...] = ()) -> Bench:
     """A run of two questions, open when the limits are lowered and the slot is restored."""
     before = Bench(desk(Limits(), allowed))
     before.cycle(event(ids=("i-1", "i-2"), message="x" * 2_000))
-    after = before.restored()
-    after.desk = desk(LOWERED, allowed)
-    return after
+    return before.restored(desk(LOWERED, allowed))
 
 
 def answered(approval_id: str, status: str, offset: int = 1, **more: Any) -> Record:
