@@ -16,10 +16,14 @@ from bridge.core.model import (
     Input,
     Interrupted,
     Limits,
-    MovedOn,
+    ResumeAnswered,
+    ResumeSeen,
     RunFailed,
+    RunStarted,
+    ThreadEnded,
     ThreadKey,
     Tick,
+    WentOn,
 )
 from bridge.core.record import Record
 from bridge.protocols.framing import Pointer, bare
@@ -104,10 +108,12 @@ class History:
         if isinstance(event, Announced):
             question = event.announcement.question
             return f"{question.interrupt_id or 'a question without an id'} is told, to be asked"
-        if isinstance(event, MovedOn):
-            if event.reason == "resumed_elsewhere" and event.thread not in self._asked:
-                return f"run {event.by_run} starts"
-            return f"the thread goes on{f' by run {event.by_run}' if event.by_run else ''}"
+        if isinstance(event, RunStarted):
+            run, is_known = f"run {event.run_id}", event.thread in self._asked
+            return f"the thread goes on by {run}" if is_known else f"{run} starts"
+        if isinstance(event, ResumeAnswered | ResumeSeen | WentOn | ThreadEnded):
+            by = f" by run {event.resume_run_id}" if isinstance(event, ResumeAnswered) else ""
+            return f"the thread goes on{by}"
         return "the run failed" if isinstance(event, RunFailed) else None
 
     def _is_mine(self, found: Members) -> bool:

@@ -20,11 +20,11 @@ from bridge.core.model import (
     Counted,
     DeadLetter,
     Decision,
-    Ended,
     Interrupted,
     Millis,
     Question,
     Refusal,
+    RunEnded,
     Thread,
 )
 from bridge.core.opening import interrupted
@@ -59,7 +59,7 @@ def announced(thread: Thread, event: Announced, now: Millis, rules: Rules) -> De
     return Decision(with_carry(thread, (*kept, entry)), counts)
 
 
-def ended(thread: Thread, event: Ended, now: Millis, rules: Rules) -> Decision:
+def ended(thread: Thread, event: RunEnded, now: Millis, rules: Rules) -> Decision:
     """The run is over: it asks what it told where its end says nothing of it; else that is gone."""
     if event.run_id is None:
         event = replace(event, run_id=_begun_last(thread))
@@ -71,13 +71,13 @@ def ended(thread: Thread, event: Ended, now: Millis, rules: Rules) -> Decision:
     return interrupted(with_carry(thread, tuple(_left(thread, event))), asked, now, rules)
 
 
-def forgotten(thread: Thread, event: Ended) -> Thread:
+def forgotten(thread: Thread, event: RunEnded) -> Thread:
     """The thread without anything of the run that is over."""
     left = tuple(context for context in thread.carry if not _is_over(thread, event, context))
     return thread if len(left) == len(thread.carry) else with_carry(thread, left)
 
 
-def asked_by(thread: Thread, event: Ended) -> Interrupted | Refusal | None:
+def asked_by(thread: Thread, event: RunEnded) -> Interrupted | Refusal | None:
     """What the end of a run asks; None for nothing, and where its record may be out of order."""
     told = _told(thread, event) if event.asks else ()
     if not told or not event.run_id:
@@ -86,17 +86,17 @@ def asked_by(thread: Thread, event: Ended) -> Interrupted | Refusal | None:
     if len({question.interrupt_id for question in questions}) != len(questions):
         return Refusal("duplicate_interrupt_id", "the run told two questions under one id")
     return Interrupted(
-        event.thread,
-        event.run_id,
-        event.protocol,
-        questions,
-        hashlib.sha256(b"".join(one.digest for one in told)).digest(),
-        event.at,
-        event.origin,
+        thread=event.thread,
+        run_id=event.run_id,
+        protocol=event.protocol,
+        questions=questions,
+        digest=hashlib.sha256(b"".join(one.digest for one in told)).digest(),
+        order=event.order,
+        origin=event.origin,
     )
 
 
-def _told(thread: Thread, event: Ended) -> tuple[Announcement, ...]:
+def _told(thread: Thread, event: RunEnded) -> tuple[Announcement, ...]:
     """What its run told: under its name, else without one, where the order is that of the run."""
     for run_id in (event.run_id, _NAMELESS if event.in_order else None):
         entry = None if run_id is None else entry_of(thread.carry, run_id)
@@ -105,7 +105,7 @@ def _told(thread: Thread, event: Ended) -> tuple[Announcement, ...]:
     return ()
 
 
-def _lost(thread: Thread, event: Ended) -> tuple[Counted, ...]:
+def _lost(thread: Thread, event: RunEnded) -> tuple[Counted, ...]:
     """What is forgotten without having been asked, unless the end of its run says why."""
     gone = [context for context in thread.carry if _is_over(thread, event, context)]
     if not any(context.announced for context in gone):
@@ -115,7 +115,7 @@ def _lost(thread: Thread, event: Ended) -> tuple[Counted, ...]:
     return () if event.explains else (UNASKED,)
 
 
-def _left(thread: Thread, event: Ended) -> Iterator[Carried]:
+def _left(thread: Thread, event: RunEnded) -> Iterator[Carried]:
     """The contexts once the run asks: it keeps its own, without what it told."""
     for context in thread.carry:
         if not _is_over(thread, event, context):
@@ -124,7 +124,7 @@ def _left(thread: Thread, event: Ended) -> Iterator[Carried]:
             yield replace(context, announced=())
 
 
-def _is_over(thread: Thread, event: Ended, context: Carried) -> bool:
+def _is_over(thread: Thread, event: RunEnded, context: Carried) -> bool:
     if context.run_id == _NAMELESS:
         return True
     return context.run_id == event.run_id and not _has_asked(thread, context.run_id)

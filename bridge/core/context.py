@@ -7,12 +7,24 @@ one, and a run that ends takes its own along and no other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, assert_never
 
 import msgspec
 from msgspec.structs import replace
 
-from bridge.core.model import Carried, Carry, Counted, Decision, JsonText, Millis, Thread
+from bridge.core.model import (
+    Carried,
+    Context,
+    Counted,
+    Decision,
+    Drop,
+    JsonText,
+    Keep,
+    Millis,
+    Outdate,
+    Patch,
+    Thread,
+)
 from bridge.core.rules import Rules
 from bridge.core.runs import without
 from bridge.core.sizes import carried_bytes
@@ -33,34 +45,34 @@ def body_of(carry: Sequence[Carried], run_id: str) -> JsonText | None:
     return None if entry is None else entry.body or None
 
 
-def carried(thread: Thread, event: Carry, now: Millis, rules: Rules) -> Decision:
-    """Keep a run's context as it is now; one that is too large is dropped with what it replaces.
+def changed(thread: Thread, event: Context, now: Millis, rules: Rules) -> Decision:
+    """The thread with the context that one of its runs has now."""
+    match event:
+        case Keep():
+            return _kept(thread, event.run_id, event.body, now, rules)
+        case Patch():
+            return _patched(thread, event, now, rules)
+        case Drop():
+            return _dropped(thread, event.run_id)
+        case Outdate():
+            # The end of a run that nobody saw begin is nothing.
+            run_id = _begun_last(thread)
+            return Decision(thread) if run_id is None else _dropped(thread, run_id)
+        case _:
+            assert_never(event)
 
-    An older one would continue the run from a point that it has left. What is told of a run that
-    has asked is told again: its context stays what it was.
-    """
-    run_id = _begun_last(thread) if event.run_id is None else event.run_id
+
+def _patched(thread: Thread, event: Patch, now: Millis, rules: Rules) -> Decision:
+    """Replace members of the context of the run that began last; counted where none has begun."""
+    run_id = _begun_last(thread)
     if run_id is None:
-        return Decision(thread, _belongs_nowhere(event))
-    if any(run.run_id == run_id for run in thread.runs):
-        return Decision(thread)
+        return Decision(thread, (Counted("unattributable", event.thread.source),))
     before = body_of(thread.carry, run_id)
-    body = _changed(before, event.body) if event.run_id is None else event.body
-    if body == before:
+    if before is None:
         return Decision(thread)
-    entry = entry_of(thread.carry, run_id)
-    announced = () if entry is None else entry.announced
-    latest = Carried(run_id, body or b"", now + rules.policy.run.closed_retention, announced)
-    counts: tuple[Counted, ...] = ()
-    if carried_bytes(latest) > rules.limits.carry_bytes:
-        latest = replace(latest, body=b"")
-        counts = (Counted("carry_dropped", "too_large"),)
-    others = without(thread.carry, run_id)
-    if not latest.body and not announced:
-        return Decision(with_carry(thread, others), counts)
-    kept = room_beside(latest, others, thread, rules)
-    counts += (Counted("carry_dropped", "abandoned"),) * (len(others) - len(kept))
-    return Decision(with_carry(thread, (*kept, latest)), counts)
+    members = {**_members_of(before), **_members_of(event.members)}
+    body = _text_of({name: raw for name, raw in members.items() if bytes(raw) != b"null"})
+    return _kept(thread, run_id, body, now, rules)
 
 
 def outdated(thread: Thread, due: Millis) -> Decision:
@@ -74,23 +86,44 @@ def outdated(thread: Thread, due: Millis) -> Decision:
     return Decision(with_carry(thread, kept), (Counted("carry_dropped", "unasked"),) * len(told))
 
 
+def _kept(thread: Thread, run_id: str, body: JsonText, now: Millis, rules: Rules) -> Decision:
+    """A context as it is now; one that is too large is dropped with what it replaces.
+
+    An older one would continue the run from a point that it has left. What is told of a run that
+    has asked is told again: its context stays what it was.
+    """
+    if _has_asked(thread, run_id) or body == body_of(thread.carry, run_id):
+        return Decision(thread)
+    entry = entry_of(thread.carry, run_id)
+    announced = () if entry is None else entry.announced
+    latest = Carried(run_id, body, now + rules.policy.run.closed_retention, announced)
+    if carried_bytes(latest) > rules.limits.carry_bytes:
+        return Decision(_dropped(thread, run_id).thread, (Counted("carry_dropped", "too_large"),))
+    others = without(thread.carry, run_id)
+    kept = room_beside(latest, others, thread, rules)
+    counts = (Counted("carry_dropped", "abandoned"),) * (len(others) - len(kept))
+    return Decision(with_carry(thread, (*kept, latest)), counts)
+
+
+def _dropped(thread: Thread, run_id: str) -> Decision:
+    """What its run told stays, to be asked."""
+    entry = entry_of(thread.carry, run_id)
+    if entry is None or not entry.body or _has_asked(thread, run_id):
+        return Decision(thread)
+    left = without(thread.carry, run_id)
+    if entry.announced:
+        left = (*left, replace(entry, body=b""))
+    return Decision(with_carry(thread, left))
+
+
 def _begun_last(thread: Thread) -> str | None:
     """The run that began last and has not asked."""
-    asked = {run.run_id for run in thread.runs}
     begun = (context.run_id for context in reversed(thread.carry))
-    return next((run_id for run_id in begun if run_id and run_id not in asked), None)
+    return next((name for name in begun if name and not _has_asked(thread, name)), None)
 
 
-def _belongs_nowhere(event: Carry) -> tuple[Counted, ...]:
-    """A change of a context where no run has begun; the end of one that nobody saw is nothing."""
-    return () if event.body is None else (Counted("unattributable", event.thread.source),)
-
-
-def _changed(before: JsonText | None, change: JsonText | None) -> JsonText | None:
-    if before is None or change is None:
-        return None
-    members = {**_members_of(before), **_members_of(change)}
-    return _text_of({name: raw for name, raw in members.items() if bytes(raw) != b"null"})
+def _has_asked(thread: Thread, run_id: str) -> bool:
+    return any(run.run_id == run_id for run in thread.runs)
 
 
 def room_beside(

@@ -5,32 +5,32 @@ Pure: the same arguments give the same decision, so a replay of a log gives the 
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from msgspec.structs import replace
 
+from bridge.core import context, moving
 from bridge.core.announcing import announced, asked_by, ended, forgotten
 from bridge.core.answers import answered
-from bridge.core.context import carried
 from bridge.core.instants import is_usable, unusable
 from bridge.core.model import (
     Announced,
     Answer,
-    Carry,
     DeadLetter,
     Decision,
-    Ended,
+    Drop,
     Input,
     Interrupted,
+    Keep,
     Millis,
-    MovedOn,
     Operation,
+    Outdate,
+    Patch,
+    Placed,
     Refusal,
-    RunFailed,
+    RunEnded,
+    RunStarted,
     Thread,
     Tick,
 )
-from bridge.core.moving import moved_on, run_failed
 from bridge.core.opening import interrupted
 from bridge.core.operations import operated
 from bridge.core.rules import Rules
@@ -42,28 +42,26 @@ def decide(thread: Thread, event: Input, now: Millis, rules: Rules) -> Decision:
 
     A thread that comes back as the same object has not changed.
     """
-    if isinstance(event, Interrupted | MovedOn | RunFailed) and not is_usable(event.at):
-        return _untimed(thread, event, now, rules)
-    if isinstance(event, Ended) and not is_usable(event.at) and asked_by(thread, event):
+    if isinstance(event, Placed) and not is_usable(event.order.at):
         return _untimed(thread, event, now, rules)
     return _decide(thread, event, now, rules)
 
 
-def _untimed(
-    thread: Thread, event: Interrupted | MovedOn | RunFailed | Ended, now: Millis, rules: Rules
-) -> Decision:
+def _untimed(thread: Thread, event: Placed, now: Millis, rules: Rules) -> Decision:
     """An event that nothing places in time: one of its arrival, where its source says so.
 
     Else it is refused where its place would matter: what changes nothing even as the newest event
-    needs none, and neither does the start of a resume, which is known by its id.
+    needs none, and neither does the start of a resume, which is known by its id, or the end of a
+    run that asks nothing.
     """
-    decision = _decide(thread, replace(event, at=now), now, rules)
-    by_id = isinstance(event, MovedOn) and event.by_run is not None and not decision.effects
-    if rules.policy.takes_untimed or decision.thread is thread or by_id:
+    decision = _decide(thread, replace(event, order=replace(event.order, at=now)), now, rules)
+    by_id = isinstance(event, RunStarted) and not decision.effects
+    silent = isinstance(event, RunEnded) and asked_by(thread, event) is None
+    if rules.policy.takes_untimed or decision.thread is thread or by_id or silent:
         return decision
     remedy = "set message.timestamp.type=LogAppendTime on its topic, or untimed for its source"
     detail = f"{unusable(event.origin.timestamp)}: {remedy}"
-    left = forgotten(thread, event) if isinstance(event, Ended) else thread
+    left = forgotten(thread, event) if isinstance(event, RunEnded) else thread
     return Decision(left, (DeadLetter(Refusal("no_timestamp", detail)),))
 
 
@@ -75,17 +73,13 @@ def _decide(thread: Thread, event: Input, now: Millis, rules: Rules) -> Decision
             return answered(thread, event, now, rules)
         case Tick():
             return ticked(thread, event, now, rules)
-        case MovedOn():
-            return moved_on(thread, event, now)
-        case RunFailed():
-            return run_failed(thread, event, now)
-        case Carry():
-            return carried(thread, event, now, rules)
+        case RunEnded():
+            return ended(thread, event, now, rules)
         case Announced():
             return announced(thread, event, now, rules)
-        case Ended():
-            return ended(thread, event, now, rules)
         case Operation():
             return operated(thread, event, now, rules)
+        case Keep() | Patch() | Drop() | Outdate():
+            return context.changed(thread, event, now, rules)
         case _:
-            assert_never(event)
+            return moving.moved(thread, event, now)

@@ -1,14 +1,31 @@
 """The thread goes on without us: somebody continued, ended or failed the run.
 
-Order within a thread is here too, because only what is not older may close something.
+Only what comes after a run may close it.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import assert_never
 
 from bridge.core import closing
-from bridge.core.model import Counted, Decision, Effect, Millis, MovedOn, Run, RunFailed, Thread
+from bridge.core.model import (
+    ClosedReason,
+    Counted,
+    Decision,
+    Effect,
+    Millis,
+    Order,
+    Progress,
+    ResumeAnswered,
+    ResumeSeen,
+    Run,
+    RunFailed,
+    RunStarted,
+    Thread,
+    ThreadEnded,
+    WentOn,
+)
+from bridge.core.order import is_after
 from bridge.core.runs import (
     publish_changed,
     put,
@@ -20,96 +37,113 @@ from bridge.core.runs import (
 )
 
 
-def is_after(at: Millis, generation: int, run: Run) -> bool:
-    """Whether something at this point comes after the run; a tie counts as after (arrival).
+def moved(thread: Thread, event: Progress, now: Millis) -> Decision:
+    """What it means for the thread's questions that it goes on."""
+    match event:
+        case RunStarted():
+            return run_started(thread, event, now)
+        case WentOn():
+            return _past(thread, event.order, "moved_on", now)
+        case ThreadEnded():
+            return thread_ended(thread, event, now)
+        case ResumeAnswered():
+            return resume_answered(thread, event)
+        case ResumeSeen():
+            return resume_seen(thread, event)
+        case RunFailed():
+            return run_failed(thread, event, now)
+        case _:
+            assert_never(event)
 
-    Generations decide where both sides have one and they differ.
+
+def run_started(thread: Thread, event: RunStarted, now: Millis) -> Decision:
+    """Confirm our own resume, or withdraw the open run if another one answers all it asks.
+
+    One that answers a part of it leaves the run waiting.
     """
-    if generation > 0 and run.generation > 0 and generation != run.generation:
-        return generation > run.generation
-    return at >= run.at
+    ours = _resumed_as(thread, event.run_id)
+    if ours is not None:
+        return _confirmed(thread, ours)
+    for run in thread.runs:
+        if run.run_id == event.run_id:
+            break  # the start of a run, told again, does not end what it came to ask
+        if run.outcome is None:
+            asks = {item.question.interrupt_id for item in run.items}
+            if asks <= set(event.resumes) and is_after(event.order, run):
+                return _withdrawn(thread, run, "resumed_elsewhere", now)
+            break
+    return Decision(thread)
 
 
-def follows(event: MovedOn, run: Run) -> bool:
-    """Whether the thread went on after the run.
+def resume_answered(thread: Thread, event: ResumeAnswered) -> Decision:
+    """Confirm the resume that the request was of."""
+    ours = _resumed_as(thread, event.resume_run_id)
+    return Decision(thread) if ours is None else _confirmed(thread, ours)
 
-    Work is told again by each way on which a thread is followed, and its agent may ask within the
-    same instant: only a later one, by the agent's own clock, shows that the run is past.
+
+def resume_seen(thread: Thread, event: ResumeSeen) -> Decision:
+    """Confirm the newest run's resume, unless the event is about another run."""
+    last = _resumed_last(thread, event.order)
+    if last is None or event.run_id not in (None, last.run_id):
+        return Decision(thread)
+    return _confirmed(thread, last)
+
+
+def thread_ended(thread: Thread, event: ThreadEnded, now: Millis) -> Decision:
+    """As one that went on; and the end is kept with the newest run for as long as it is known,
+    unless a question newer than it is known, or another end.
     """
-    if event.is_work and not (0 < event.generation != run.generation > 0):
-        return event.at > run.at + run.ahead
-    return is_after(event.at, event.generation, run)
-
-
-def moved_on(thread: Thread, event: MovedOn, now: Millis) -> Decision:
-    """Confirm our own resume, or withdraw the open run that the event is about.
-
-    Where it tells the thread's end, that is kept with the newest run for as long as it is known.
-    """
-    decision = _moved_on(thread, event, now)
-    if event.covers is None and event.reason in _ENDS:
-        return _ended(decision, event)
-    return decision
-
-
-_ENDS: Final = frozenset({"task_ended", "run_failed"})
-
-
-def _ended(decision: Decision, event: MovedOn) -> Decision:
-    """The thread's end, unless a question newer than it is known, or another end."""
-    thread = decision.thread
-    runs = thread.runs
-    if not runs or any(run.ended or not is_after(event.at, event.generation, run) for run in runs):
-        return decision
-    last, effects = runs[-1], decision.effects
+    past = _past(thread, event.order, event.reason, now)
+    runs, effects = past.thread.runs, past.effects
+    if not runs or any(run.ended or not is_after(event.order, run) for run in runs):
+        return past
+    last = runs[-1]
     if last.outcome == "resumed" and event.reason == "run_failed":
         effects = (*effects, Counted("resume_failed", event.thread.source))
-    return Decision(put(thread, last, with_end(last)), effects)
-
-
-def _moved_on(thread: Thread, event: MovedOn, now: Millis) -> Decision:
-    resumed = _resumed_by(thread, event)
-    if resumed is not None:
-        return _confirmed(thread, resumed)
-    run = _open_run(thread, event)
-    if run is None or not _covers(event, run):
-        return Decision(thread)
-    closed = closing.close(run, "withdrawn", event.reason, now)
-    return Decision(put(thread, run, closed.run), closed.effects)
+    return Decision(put(past.thread, last, with_end(last)), effects)
 
 
 def run_failed(thread: Thread, event: RunFailed, now: Millis) -> Decision:
     """A late error of an interrupted run: flagged once, or withdrawn if its policy says so."""
     effects: tuple[Effect, ...] = ()
     for run in thread.runs:
-        if run.outcome is None and event.at >= run.at:
-            changed, news = _failed(run, now)
-            thread, effects = put(thread, run, changed), (*effects, *news)
-    return Decision(thread, effects) if effects else Decision(thread)
+        if run.outcome is not None or not is_after(event.order, run):
+            continue
+        if run.policy.withdraw_on_failure:
+            failed = _withdrawn(thread, run, "run_failed", now)
+            thread, effects = failed.thread, (*effects, *failed.effects)
+            continue
+        items = [i if "run_failed" in i.flags else revised(i, flag="run_failed") for i in run.items]
+        flagged = with_items(run, items)
+        news = publish_changed(run, flagged)
+        if news:
+            thread, effects = put(thread, run, flagged), (*effects, *news)
+    return Decision(thread, effects)
 
 
-def _failed(run: Run, now: Millis) -> tuple[Run, tuple[Effect, ...]]:
-    if run.policy.withdraw_on_failure:
-        closed = closing.close(run, "withdrawn", "run_failed", now)
-        return closed.run, closed.effects
-    items = [i if "run_failed" in i.flags else revised(i, flag="run_failed") for i in run.items]
-    flagged = with_items(run, items)
-    return flagged, publish_changed(run, flagged)
+def _past(thread: Thread, order: Order, reason: ClosedReason, now: Millis) -> Decision:
+    """Withdraw the open run that the thread has left behind; else confirm the newest's resume."""
+    last = _resumed_last(thread, order)
+    if last is not None:
+        return _confirmed(thread, last)
+    run = next((run for run in thread.runs if run.outcome is None), None)
+    if run is None or not is_after(order, run):
+        return Decision(thread)
+    return _withdrawn(thread, run, reason, now)
 
 
-def _resumed_by(thread: Thread, event: MovedOn) -> Run | None:
-    """The resumed run that the event continues: named by our id, else the newest one.
+def _resumed_as(thread: Thread, resume_id: str) -> Run | None:
+    """The run that this bridge resumed under that id."""
+    resumed = (run for run in thread.runs if run.outcome == "resumed")
+    return next((run for run in resumed if resume_run_id(run) == resume_id), None)
 
-    Without a name it can only be that one where no run is open that it could close instead.
-    """
-    if event.by_run is not None:
-        named = (r for r in thread.runs if r.outcome == "resumed")
-        return next((r for r in named if resume_run_id(r) == event.by_run), None)
+
+def _resumed_last(thread: Thread, order: Order) -> Run | None:
+    """The newest run, where it was resumed before that and none waits for answers."""
     if not thread.runs or any(run.outcome is None for run in thread.runs):
         return None
     last = thread.runs[-1]
-    is_meant = event.run_id in (None, last.run_id) and last.outcome == "resumed"
-    return last if is_meant and follows(event, last) else None
+    return last if last.outcome == "resumed" and is_after(order, last) else None
 
 
 def _confirmed(thread: Thread, run: Run) -> Decision:
@@ -118,17 +152,6 @@ def _confirmed(thread: Thread, run: Run) -> Decision:
     return Decision(put(thread, run, with_confirmation(run)))
 
 
-def _open_run(thread: Thread, event: MovedOn) -> Run | None:
-    for run in thread.runs:
-        if event.by_run == run.run_id:
-            return None  # the start of a run, told again, does not end what it came to ask
-        if run.outcome is None and event.run_id in (None, run.run_id):
-            return run if follows(event, run) else None
-    return None
-
-
-def _covers(event: MovedOn, run: Run) -> bool:
-    """Whether a foreign resume names every interrupt; a partial one leaves the run waiting."""
-    if event.covers is None:
-        return True
-    return {item.question.interrupt_id for item in run.items} <= set(event.covers)
+def _withdrawn(thread: Thread, run: Run, reason: ClosedReason, now: Millis) -> Decision:
+    closed = closing.close(run, "withdrawn", reason, now)
+    return Decision(put(thread, run, closed.run), closed.effects)

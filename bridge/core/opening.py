@@ -25,7 +25,7 @@ from bridge.core.model import (
     Run,
     Thread,
 )
-from bridge.core.moving import is_after
+from bridge.core.order import is_after, order_of
 from bridge.core.rules import Rules
 from bridge.core.runs import approval_id, publish_all, put, with_confirmation, with_end, without
 
@@ -45,7 +45,7 @@ def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -
     if any(other.ended for other in thread.runs):
         closed = closing.close_unpublished(with_end(run), "withdrawn", "task_ended", now)
         return _late(thread, closed, now, rules)
-    if any(not is_after(run.at, run.generation, other) for other in thread.runs):
+    if any(not is_after(order_of(run), other) for other in thread.runs):
         closed = closing.close_unpublished(run, "superseded", "superseded", now)
         return _late(thread, closed, now, rules)
     thread, effects = _supersede(thread, now)
@@ -61,7 +61,7 @@ def _again(thread: Thread, run: Run, event: Interrupted) -> Decision:
     is_told_again = event.repeats and event.digest == run.digest
     if run.closed_at is not None and is_told_again and written > run.closed_at:
         return Decision(thread, (Counted("repeats", event.thread.source),))
-    is_later = event.at > run.at and written > run.origin.timestamp
+    is_later = event.order.at > run.at and written > run.origin.timestamp
     if run.closed_at is not None and is_later and written > run.closed_at:
         return _refused(thread, "run_reused", "the run was closed before this event was written")
     if event.digest != run.digest:
@@ -78,7 +78,7 @@ def _refusal(event: Interrupted, now: Millis, rules: Rules) -> Refusal | None:
     policy = rules.policy
     oldest = now - min(policy.max_event_age, policy.run.closed_retention)
     written = event.origin.timestamp
-    if (written if is_usable(written) else event.at) <= oldest:
+    if (written if is_usable(written) else event.order.at) <= oldest:
         return Refusal("too_old", "the event is older than max_event_age")
     if len(event.questions) > rules.limits.interrupts_per_run:
         return Refusal("limit", f"{len(event.questions)} interrupts exceed interrupts_per_run")
@@ -119,24 +119,24 @@ def _unusable(question: Question, rules: Rules) -> str | None:
 
 
 def _run(event: Interrupted, now: Millis, rules: Rules) -> Run:
-    at = min(event.at, now)  # a clock that runs ahead must not make later runs look older
+    at = min(event.order.at, now)  # a clock that runs ahead must not make later runs look older
     return Run(
-        event.thread,
-        event.run_id,
-        event.protocol,
-        event.digest,
-        at,
-        event.generation,
-        event.origin,
-        now,
-        tuple([_item(question, now, rules) for question in event.questions]),
-        replace(
+        thread=event.thread,
+        run_id=event.run_id,
+        protocol=event.protocol,
+        digest=event.digest,
+        at=at,
+        generation=event.order.generation,
+        origin=event.origin,
+        published_at=now,
+        items=tuple([_item(question, now, rules) for question in event.questions]),
+        policy=replace(
             rules.policy.run,
             state_bytes=rules.limits.thread_state_bytes,
             command_bytes=rules.limits.command_bytes,
         ),
-        event.native,
-        ahead=event.at - at,
+        native=event.native,
+        ahead=event.order.at - at,
     )
 
 

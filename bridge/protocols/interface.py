@@ -55,6 +55,6 @@ class AgentProtocol(Protocol):
     def build(self, run: Run, carry: JsonText | None) -> Native:
         """The body that continues `run`, whose items all have their final status and answers.
 
-        `carry` is the context this protocol's own `Carry` inputs kept for the run, if any.
+        `carry` is the context this protocol's own `Keep` inputs kept for the run, if any.
         What a source's settings contribute has to stand in `run.native` since the run opened.
         """

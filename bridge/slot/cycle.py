@@ -15,28 +15,34 @@ from bridge.core.decide import decide
 from bridge.core.ids import home_of_id, home_slot
 from bridge.core.model import (
     Answer,
-    Carry,
     Counted,
     DeadLetter,
+    Drop,
     Effect,
-    Ended,
     Forget,
     Input,
     Interrupted,
     Judged,
     Millis,
-    MovedOn,
     Operation,
     Origin,
+    Outdate,
+    Patch,
     Probe,
     Publish,
     Refusal,
     Resume,
+    ResumeAnswered,
+    ResumeSeen,
     Run,
+    RunEnded,
     RunFailed,
+    RunStarted,
     Thread,
+    ThreadEnded,
     ThreadKey,
     Tick,
+    WentOn,
 )
 from bridge.core.record import Record
 from bridge.errors import BridgeError
@@ -129,7 +135,7 @@ class Cycle:
 
     def _is_worth_a_hop(self, event: Input) -> bool:
         """Whether it has to be told at its home; what only forgets does so where it is read."""
-        forgets = isinstance(event, Ended) and not event.run_id and not event.in_order
+        forgets = isinstance(event, RunEnded) and not event.run_id and not event.in_order
         return not forgets or self._home(event) == self._desk.slot
 
     def _may_hop(self, record: Record) -> bool:
@@ -222,13 +228,13 @@ class Cycle:
     def _concerns_nobody(self, event: Input, key: bytes, source: str) -> bool:
         """Whether it is about what a thread holds, and the thread holds nothing."""
         match event:
-            case RunFailed() | MovedOn():
-                nobody = not self.draft.knows(key)
-                lost = isinstance(event, RunFailed) and not self.draft.carries(key)
-            case Carry():
-                lost = event.run_id is None and event.body is not None
-                nobody = (lost or event.body is None) and not self.draft.carries(key)
-            case Ended():
+            case RunStarted() | ResumeAnswered() | ResumeSeen() | WentOn() | ThreadEnded():
+                nobody, lost = not self.draft.knows(key), False
+            case RunFailed():
+                nobody, lost = not self.draft.knows(key), not self.draft.carries(key)
+            case Patch():
+                nobody = lost = not self.draft.carries(key)
+            case Drop() | Outdate() | RunEnded():
                 nobody, lost = not self.draft.carries(key), False
             case _:
                 return False

@@ -14,13 +14,13 @@ from bridge.core.ids import id_bytes, make_id
 from bridge.core.model import (
     Answer,
     Carried,
-    Ended,
     Input,
     Interrupted,
     Limits,
     Operation,
     Parked,
     Run,
+    RunEnded,
     Thread,
     Tick,
 )
@@ -164,7 +164,7 @@ class Draft:
 
 def _concerned(thread: Thread, event: Input) -> Iterator[bytes]:
     """The approval ids under which early answers to this input's questions would be parked."""
-    asked = asked_by(thread, event) if isinstance(event, Ended) else event
+    asked = asked_by(thread, event) if isinstance(event, RunEnded) else event
     if isinstance(asked, Interrupted):
         t = asked.thread
         for q in asked.questions:

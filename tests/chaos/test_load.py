@@ -16,7 +16,7 @@ from bridge.audit.log import LogRecord
 from bridge.audit.schemas import fits
 from bridge.config.load import load
 from bridge.core.decide import decide
-from bridge.core.model import Carry, Interrupted, Limits, Origin, Run, Thread, ThreadKey
+from bridge.core.model import Interrupted, Keep, Limits, Origin, Run, Thread, ThreadKey
 from bridge.protocols import PROTOCOLS
 from bridge.protocols.interface import AgentProtocol, Reading, Record
 from tests.chaos import faults, plan
@@ -206,7 +206,7 @@ def asked_by(protocol: AgentProtocol, cycle: Cycle, values: Sequence[bytes]) -> 
         reading = read_by(protocol, cycle.source.name, value, cycle.thread)
         for given in reading.inputs:
             thread = decide(thread, given, ASKED_AT, rules()).thread
-            if isinstance(given, Carry) and given.body is not None:
+            if isinstance(given, Keep):
                 carry = given.body
     found = [given for given in reading.inputs if isinstance(given, Interrupted)]
     if found:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from bridge.core.model.words import (
     AnswerStatus,
-    ClosedReason,
     JsonText,
     Kind,
     Millis,
+    Order,
     Origin,
     Problem,
     Reason,
@@ -40,59 +40,115 @@ class Question(Struct, frozen=True, gc=False, array_like=True):
 
 
 class Interrupted(Struct, frozen=True, gc=False):
-    """A run ended with questions. `at` orders runs of a thread; `generation` beats it where > 0."""
+    """A run ended with questions."""
 
     thread: ThreadKey
     run_id: str
     protocol: str
     questions: tuple[Question, ...]
     digest: bytes  # of the canonical list of interrupts: equal digest, equal event
-    at: Millis
+    order: Order
     origin: Origin
-    generation: int = 0
     native: JsonText | None = None  # run-level context for the body (endpoint, ids)
     repeats: bool = False  # a state that is told as long as it lasts, and no event of its own
 
 
-class MovedOn(Struct, frozen=True, gc=False):
-    """Someone continued or ended the thread's run.
+class RunStarted(Struct, frozen=True, gc=False):
+    """A run began, to continue the interrupts that it names; none where it names none.
 
-    Closes the open run (`run_id`, or whichever is open) unless `covers` is given and does not name
-    every open interrupt. When `by_run` is the resume run this bridge issued, or is not known, it
-    confirms a resumed run instead. `is_work`: the thread is only at work, which is told again by
-    other ways; at its very instant it is never newer than a question.
+    The start of our own resume run confirms that resume. That of any other run withdraws the open
+    run if it names every interrupt of it.
     """
 
     thread: ThreadKey
-    reason: ClosedReason
-    at: Millis
+    run_id: str
+    order: Order
     origin: Origin
-    run_id: str | None = None
-    by_run: str | None = None
-    covers: tuple[str, ...] | None = None
-    generation: int = 0
-    is_work: bool = False
+    resumes: tuple[str, ...] = ()
 
 
 class RunFailed(Struct, frozen=True, gc=False):
     """The interrupted run reported an error afterwards."""
 
     thread: ThreadKey
-    at: Millis
+    order: Order
     origin: Origin
 
 
-class Carry(Struct, frozen=True, gc=False):
-    """Context of a run to keep while it may ask, and until what it asked is settled; None drops it.
+class ResumeAnswered(Struct, frozen=True, gc=False):
+    """The agent answered our own request, whatever it said: the resume has arrived."""
 
-    `run_id` is empty where the context is the thread's. None stands for the run that began last:
-    the members of `body`, an object, then replace those that are kept, and null takes one away.
+    thread: ThreadKey
+    resume_run_id: str
+    origin: Origin
+
+
+class ResumeSeen(Struct, frozen=True, gc=False):
+    """The newest run was continued, as what comes of it shows; closes nothing.
+
+    `run_id` where the event says which run that is.
     """
 
     thread: ThreadKey
-    body: JsonText | None
+    order: Order
     origin: Origin
-    run_id: str | None = ""
+    run_id: str | None = None
+
+
+class WentOn(Struct, frozen=True, gc=False):
+    """The thread is past its question: withdraws the open run, else confirms our resume."""
+
+    thread: ThreadKey
+    order: Order
+    origin: Origin
+
+
+class ThreadEnded(Struct, frozen=True, gc=False):
+    """The thread is at its end: as one that went on, and it opens nothing any more."""
+
+    thread: ThreadKey
+    reason: Literal["task_ended", "run_failed"]
+    order: Order
+    origin: Origin
+
+
+class Keep(Struct, frozen=True, gc=False):
+    """The context of a run, kept while it may ask and until what it asked is settled.
+
+    `run_id` is `OF_THREAD` where the context is the thread's.
+    """
+
+    thread: ThreadKey
+    run_id: str
+    body: JsonText
+    origin: Origin
+
+
+class Drop(Struct, frozen=True, gc=False):
+    """The context of a run, or of the thread (`OF_THREAD`), is of no use any more."""
+
+    thread: ThreadKey
+    run_id: str
+    origin: Origin
+
+
+class Patch(Struct, frozen=True, gc=False):
+    """Members that replace those of the context of the run that began last; null takes one away."""
+
+    thread: ThreadKey
+    members: JsonText
+    origin: Origin
+
+
+class Outdate(Struct, frozen=True, gc=False):
+    """What is kept of the run that began last is true no more, and nothing says what is."""
+
+    thread: ThreadKey
+    origin: Origin
+
+
+OF_THREAD: Final = ""
+"""Stands for the run where a context is not one run's but its thread's."""
 
 
 class Announcement(Struct, frozen=True, gc=False, array_like=True):
@@ -114,7 +170,7 @@ class Announced(Struct, frozen=True, gc=False):
     run_id: str | None = None
 
 
-class Ended(Struct, frozen=True, gc=False):
+class RunEnded(Struct, frozen=True, gc=False):
     """A run is over, and with it what it told; `asks` where its end leaves that to be asked.
 
     `run_id` None stands for the run that began last, the empty one for one that nobody has named.
@@ -124,7 +180,7 @@ class Ended(Struct, frozen=True, gc=False):
 
     thread: ThreadKey
     protocol: str
-    at: Millis
+    order: Order
     origin: Origin
     run_id: str | None
     asks: bool = False
@@ -177,7 +233,16 @@ class Tick(Struct, frozen=True, gc=False):
     until: Millis | None = None
 
 
-Input = Interrupted | MovedOn | RunFailed | Carry | Announced | Ended | Answer | Operation | Tick
+Progress = RunStarted | RunFailed | ResumeAnswered | ResumeSeen | WentOn | ThreadEnded
+"""What says how a thread goes on after it asked."""
+
+Placed = Interrupted | RunStarted | RunFailed | ResumeSeen | WentOn | ThreadEnded | RunEnded
+"""What has a place in the order of its thread."""
+
+Context = Keep | Drop | Patch | Outdate
+"""What says which context is a run's."""
+
+Input = Interrupted | Progress | Context | Announced | RunEnded | Answer | Operation | Tick
 
 
 class Refusal(Struct, frozen=True, gc=False):

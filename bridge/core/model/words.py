@@ -1,4 +1,4 @@
-"""Words that records, state and rules share: closed sets, and the two names of a thing's place.
+"""Words that records, state and rules share: closed sets, and where a thing stands.
 
 Instants are milliseconds since the epoch, UTC; free JSON is the bytes of its text, as written.
 """
@@ -82,6 +82,20 @@ class Origin(Struct, frozen=True, gc=False, array_like=True):
 
     def __str__(self) -> str:
         return f"{self.topic}/{self.partition}/{self.offset}"
+
+
+class Order(Struct, frozen=True, gc=False):
+    """Where an event stands among those of its thread: what comes after what.
+
+    `at` is its instant. A `generation`, counted up by the agent from 1, beats instants where both
+    sides have one (0: none). `work`: the thread is only at work, which is told again by each way on
+    which it is followed; at the very instant of a question it never comes after it. All else that
+    bears one instant is in order of arrival.
+    """
+
+    at: Millis
+    generation: int = 0
+    rank: Literal["event", "work"] = "event"
 
 
 class ThreadKey(Struct, frozen=True, gc=False, array_like=True):

@@ -36,7 +36,7 @@ def complete(event: Interrupted, run: Run | None, carry: JsonText | None) -> Int
         return event
     if _repeats(event, asked, run):
         return replace(event, run_id=run.run_id, digest=run.digest)
-    is_later = asked.id_of == "message" and event.at >= run.at
+    is_later = asked.id_of == "message" and event.order.at >= run.at
     if is_later and item_of(run.items[0].question).shape == "adk":
         # Its messages have no other items than function calls.
         return _asked_anew(event, run)
@@ -59,9 +59,9 @@ def _repeats(event: Interrupted, asked: Asked, run: Run) -> bool:
     """
     if asked.id_of == "message":
         return False
-    if asked.id_of == "record" or event.at == run.at:
+    if asked.id_of == "record" or event.order.at == run.at:
         return True
-    return _has_items(run) and event.at > run.at - _SAME_STATUS_MILLIS
+    return _has_items(run) and event.order.at > run.at - _SAME_STATUS_MILLIS
 
 
 def _is_of_its_instant(event: Interrupted, asked: Asked, run: Run) -> bool:
@@ -72,7 +72,7 @@ def _is_of_its_instant(event: Interrupted, asked: Asked, run: Run) -> bool:
     question, without words. Whole seconds tell too little: a new question may come in the same one.
     """
     is_exact = asked.id_of == "timestamp" and "." in event.run_id
-    return is_exact and event.at == run.at
+    return is_exact and event.order.at == run.at
 
 
 def _has_items(run: Run) -> bool:

@@ -7,29 +7,43 @@ to the long way: interrupted states, other wrappers, bad text.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from bridge.core.instants import is_usable, usable_instant
-from bridge.core.model import Carry, ClosedReason, Millis, MovedOn, ThreadKey
+from bridge.core.model import (
+    OF_THREAD,
+    Drop,
+    Input,
+    Millis,
+    Order,
+    Origin,
+    ThreadEnded,
+    ThreadKey,
+    WentOn,
+)
 from bridge.protocols.a2a.event import STATES, State
 from bridge.protocols.a2a.options import Options, identity
 from bridge.protocols.interface import Reading, Record
 
 NOTHING: Final = Reading()
 
+Phase = Literal["work", "task_ended", "run_failed"]
+"""What a state that asks nothing says: the task is at work, or why it is at its end."""
+
 # There is no reason of its own for a cancelled task; one that is rejected late has failed, too.
-REASONS: Final[dict[State, ClosedReason]] = {
-    "SUBMITTED": "moved_on",
-    "WORKING": "moved_on",
+PHASES: Final[dict[State, Phase]] = {
+    "SUBMITTED": "work",
+    "WORKING": "work",
     "COMPLETED": "task_ended",
     "CANCELED": "task_ended",
     "REJECTED": "run_failed",
     "FAILED": "run_failed",
 }
-_MOVES: dict[str | int | None, ClosedReason] = {
-    written: REASONS[state] for written, state in STATES.items() if state in REASONS
+_PHASE_OF: dict[str | int | None, Phase] = {
+    written: PHASES[state] for written, state in STATES.items() if state in PHASES
 }
 
 # Every task begins with it and none returns to it. Told of again, by a second stream or a push, it
@@ -96,22 +110,23 @@ def glance(value: bytes, record: Record, source: str, options: Options) -> Readi
     if status is None:
         artifact = said.artifact
         return NOTHING if artifact is not None and artifact.name != "Interrupt" else None
-    reason = _MOVES.get(status.state)
+    phase = _PHASE_OF.get(status.state)
     # With a second state somewhere the same key may stand twice, once with a state that asks.
-    if reason is None or said.generation or value.count(b'"state"') != 1:
+    if phase is None or said.generation or value.count(b'"state"') != 1:
         return None
-    scope = identity(options, record.headers)[0]
-    return _moved(ThreadKey(source, scope, said.taskId or str(said.id)), status, reason, record)
-
-
-def _moved(thread: ThreadKey, status: _Status, reason: ClosedReason, record: Record) -> Reading:
-    origin, written = record.origin, status.timestamp
     if STATES[status.state] == BEGINNING:
         return NOTHING
-    at = None if written is None else _millis(written)
-    works = reason == "moved_on"
-    moved = MovedOn(thread, reason, origin.timestamp if at is None else at, origin, is_work=works)
-    return Reading((moved,) if works else (moved, Carry(thread, None, origin)))
+    thread = ThreadKey(source, identity(options, record.headers)[0], said.taskId or str(said.id))
+    at = None if status.timestamp is None else _millis(status.timestamp)
+    order = Order(record.origin.timestamp if at is None else at)
+    return Reading(went_on(thread, phase, order, record.origin))
+
+
+def went_on(thread: ThreadKey, phase: Phase, order: Order, origin: Origin) -> tuple[Input, ...]:
+    """What a phase means for a question before it; kept items go when none can follow."""
+    if phase == "work":
+        return (WentOn(thread, replace(order, rank="work"), origin),)
+    return (ThreadEnded(thread, phase, order, origin), Drop(thread, OF_THREAD, origin))
 
 
 def _object(found: _Envelope) -> _Object | _Response | None:

@@ -6,16 +6,19 @@ One status is one run of questions. The task goes on only when all of them are s
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from bridge.core import json_text
 from bridge.core.model import (
-    Carry,
+    OF_THREAD,
+    Drop,
     Input,
     Interrupted,
     JsonText,
     Kind,
-    MovedOn,
+    Order,
     Question,
+    ResumeSeen,
 )
 from bridge.protocols import slices
 from bridge.protocols.a2a import dialects, kagent
@@ -47,26 +50,19 @@ def interrupted(event: Event, told: Told, task_id: str, kind: Kind) -> tuple[Inp
         return ()
     question = _interrupted(event, told, task_id, kind, message, parts, items)
     # Kept items are for this question or for none.
-    used_up = Carry(question.thread, None, question.origin)
-    if question.generation or frame.status.timestamp:
+    used_up = Drop(question.thread, OF_THREAD, question.origin)
+    if question.order.generation or frame.status.timestamp:
         return _next_phase(question), question, used_up
     return question, used_up
 
 
-def _next_phase(question: Interrupted) -> MovedOn:
+def _next_phase(question: Interrupted) -> ResumeSeen:
     """That the task asks again shows that its last answer arrived; it closes nothing by itself.
 
     Work of its instant, because the answered question may be told of once more.
     """
-    return MovedOn(
-        question.thread,
-        "moved_on",
-        question.at,
-        question.origin,
-        covers=(),
-        generation=question.generation,
-        is_work=True,
-    )
+    order = replace(question.order, rank="work")
+    return ResumeSeen(question.thread, order, question.origin)
 
 
 def _message(status: Status, pointer: str) -> Message:
@@ -133,15 +129,14 @@ def _interrupted(
             flags=flags,
         )
     return Interrupted(
-        event.thread(task_id),
-        question_id,
-        NAME,
-        asking,
-        _digest(kind, question_id, message, parts),
-        instant_of(frame.status, origin),
-        origin,
-        generation,
-        encode(asked),
+        thread=event.thread(task_id),
+        run_id=question_id,
+        protocol=NAME,
+        questions=asking,
+        digest=_digest(kind, question_id, message, parts),
+        order=Order(instant_of(frame.status, origin), generation),
+        origin=origin,
+        native=encode(asked),
         repeats=True,
     )
 

@@ -10,7 +10,18 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from bridge.core.json_text import JsonError
-from bridge.core.model import Carry, Input, Interrupted, Kind, Limits, MovedOn, ThreadKey
+from bridge.core.model import (
+    OF_THREAD,
+    Input,
+    Interrupted,
+    Keep,
+    Kind,
+    Limits,
+    Order,
+    ResumeAnswered,
+    ThreadEnded,
+    ThreadKey,
+)
 from bridge.protocols.a2a import items as found
 from bridge.protocols.a2a.carry import keep
 from bridge.protocols.a2a.event import (
@@ -27,7 +38,7 @@ from bridge.protocols.a2a.event import (
     state_of,
     told,
 )
-from bridge.protocols.a2a.glance import BEGINNING, NOTHING, REASONS, glance
+from bridge.protocols.a2a.glance import BEGINNING, NOTHING, PHASES, glance, went_on
 from bridge.protocols.a2a.identity import generation_of, instant_of
 from bridge.protocols.a2a.interrupted import interrupted
 from bridge.protocols.a2a.options import Options
@@ -143,17 +154,14 @@ def _state(frame: Frame, event: Event) -> State | None:
 
 
 def _moved_on(tells: Told, thread: ThreadKey, state: State, event: Event) -> Iterator[Input]:
-    """Any newer other state closes the question; kept items go when no question can follow."""
+    """Any newer other state closes the question."""
     frame, origin = tells.frame, event.record.origin
     assert frame.status is not None
     generation = generation_of(frame)
     if not generation and state == BEGINNING:
         return
-    at, reason = instant_of(frame.status, origin), REASONS[state]
-    works = reason == "moved_on"
-    yield MovedOn(thread, reason, at, origin, generation=generation, is_work=works)
-    if not works:
-        yield Carry(thread, None, origin)
+    order = Order(instant_of(frame.status, origin), generation)
+    yield from went_on(thread, PHASES[state], order, origin)
 
 
 def _artifact(tells: Told, event: Event) -> Reading:
@@ -169,7 +177,7 @@ def _artifact(tells: Told, event: Event) -> Reading:
     if not frame.taskId:
         raise Unreadable("malformed", f"{tells.pointer}/taskId", "must be a string")
     origin = event.record.origin
-    return event.reading(Carry(event.thread(frame.taskId), keep(items, origin), origin))
+    return event.reading(Keep(event.thread(frame.taskId), OF_THREAD, keep(items, origin), origin))
 
 
 _CODE = re.compile(rb'"code"\s*:\s*(-\d+)')
@@ -193,12 +201,10 @@ def _refused_request(frame: Frame, error: bytes, event: Event) -> Reading:
     task_id = event.key_text()
     if not task_id:
         return event.unattributable()
-    origin = event.record.origin
-    covers = None if ours is None else ()
-    thread = event.thread(task_id)
-    return event.reading(
-        MovedOn(thread, "task_ended", origin.timestamp, origin, by_run=ours, covers=covers)
-    )
+    origin, thread = event.record.origin, event.thread(task_id)
+    if ours is not None:
+        return event.reading(ResumeAnswered(thread, ours, origin))
+    return event.reading(ThreadEnded(thread, "task_ended", Order(origin.timestamp), origin))
 
 
 def _takes_no_answer(error: bytes, is_ours: bool) -> bool:

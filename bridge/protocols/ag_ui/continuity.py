@@ -14,15 +14,18 @@ from msgspec import Raw
 
 from bridge.core.json_text import JsonError
 from bridge.core.model import (
-    Carry,
     Counted,
-    Ended,
+    Drop,
     Input,
     Interrupted,
     JsonText,
+    Keep,
     Limits,
-    MovedOn,
+    Outdate,
+    Patch,
+    RunEnded,
     RunFailed,
+    RunStarted,
 )
 from bridge.protocols.ag_ui import context
 from bridge.protocols.ag_ui.event import OTHER_TYPES, Event, Peek, peek
@@ -86,8 +89,8 @@ def _forgetting(event: Event, refused: Reading) -> Reading:
     thread_id = event.key_text()
     if not thread_id:
         return refused
-    drop = Carry(event.thread(thread_id), None, event.record.origin, None)
-    return Reading((drop,), refused.refusal, refused.counts)
+    outdated = Outdate(event.thread(thread_id), event.record.origin)
+    return Reading((outdated,), refused.refusal, refused.counts)
 
 
 def _peek(event: Event) -> _Peek:
@@ -132,7 +135,7 @@ def _read(event: Event, peeked: _Peek, beside: JsonText | None) -> Reading:
         names = _NAMES.decode(event.value)
         thread = event.thread(names.thread_id if names.threadId is None else names.threadId)
         run_id = names.run_id if names.runId is None else names.runId
-        return event.reading(Carry(thread, None, event.record.origin, run_id))
+        return event.reading(Drop(thread, run_id, event.record.origin))
     return reading
 
 
@@ -142,17 +145,17 @@ def _with_context(
     """What the run's own context is from here on, beside what its event means."""
     origin = event.record.origin
     match told:
-        case MovedOn():
+        case RunStarted():
             of_start = context.of_input(begins, told.thread.thread_id, event.seen, at_start=True)
-            return told, Carry(told.thread, of_start, origin, told.by_run)
+            return told, Keep(told.thread, told.run_id, of_start, origin)
         case Interrupted() if ends is not None:
             of_end = context.of_input(ends, told.thread.thread_id, event.seen, at_start=False)
-            return Carry(told.thread, of_end, origin, told.run_id), told
-        case Ended(run_id=str(run_id)) if ends is not None:
+            return Keep(told.thread, told.run_id, of_end, origin), told
+        case RunEnded(run_id=str(run_id)) if ends is not None:
             of_end = context.of_input(ends, told.thread.thread_id, event.seen, at_start=False)
-            return Carry(told.thread, of_end, origin, run_id), told
+            return Keep(told.thread, run_id, of_end, origin), told
         case RunFailed():
-            return told, Carry(told.thread, None, origin, None)
+            return told, Outdate(told.thread, origin)
         case _:
             return (told,)
 
@@ -171,8 +174,8 @@ def _changed(event: Event, change: Callable[[Event], JsonText]) -> Reading:
         # Nothing that anybody asked is lost with it: no dead letter, but nothing outdated either.
         code = error.code if isinstance(error, JsonError) else error.refusal.reason
         body, counts = _unknown(change), (Counted("carry_dropped", code),)
-    carry = Carry(event.thread(thread_id), body, event.record.origin, None)
-    return Reading((carry,), counts=(*event.counts(), *counts))
+    patch = Patch(event.thread(thread_id), body, event.record.origin)
+    return Reading((patch,), counts=(*event.counts(), *counts))
 
 
 def _messages(event: Event) -> JsonText:

@@ -5,7 +5,7 @@ Only a source that reads such questions says so: for all others these events nee
 
 from __future__ import annotations
 
-from bridge.core.model import Ended, Millis, ThreadKey
+from bridge.core.model import Millis, Order, RunEnded, ThreadKey
 from bridge.protocols.ag_ui.event import NAME, Event
 
 _NAMELESS = ""
@@ -13,7 +13,7 @@ _NAMELESS = ""
 
 def ends(
     event: Event, thread_id: str, run_id: str, at: Millis, *, told: bool, asks: bool = False
-) -> tuple[Ended, ...]:
+) -> tuple[RunEnded, ...]:
     """The end of a run. `told`: it says itself how it ended; `asks`: with questions of its own.
 
     What was told before under its key for a thread, or without an agent, may have been of this run
@@ -23,10 +23,10 @@ def ends(
         return ()
     thread, key, origin = event.thread(thread_id), event.key_text(), event.record.origin
     in_order = key == thread_id
-    ended = Ended(
+    ended = RunEnded(
         thread=thread,
         protocol=NAME,
-        at=at,
+        order=Order(at),
         origin=origin,
         run_id=run_id,
         asks=not told,
@@ -42,26 +42,39 @@ def ends(
     return (ended, *others)
 
 
-def begins(event: Event, thread_id: str) -> tuple[Ended, ...]:
+def begins(event: Event, thread_id: str) -> tuple[RunEnded, ...]:
     """A new run: one without a name that was under way before it has not come to its end."""
     if not event.options.legacy or event.key_text() != thread_id or event.lacks_agent():
         return ()
     return (_forgets(event, event.thread(thread_id), in_order=True),)
 
 
-def fails(event: Event, thread_id: str) -> tuple[Ended, ...]:
+def fails(event: Event, thread_id: str) -> tuple[RunEnded, ...]:
     """The run under way failed; an error names none."""
     if not event.options.legacy:
         return ()
     origin, in_order = event.record.origin, event.key_text() == thread_id
     thread = event.thread(thread_id)
     return (
-        Ended(
-            thread, NAME, origin.timestamp, origin, run_id=None, in_order=in_order, explains=True
+        RunEnded(
+            thread=thread,
+            protocol=NAME,
+            order=Order(origin.timestamp),
+            origin=origin,
+            run_id=None,
+            in_order=in_order,
+            explains=True,
         ),
     )
 
 
-def _forgets(event: Event, thread: ThreadKey, *, in_order: bool) -> Ended:
+def _forgets(event: Event, thread: ThreadKey, *, in_order: bool) -> RunEnded:
     origin = event.record.origin
-    return Ended(thread, NAME, origin.timestamp, origin, run_id=_NAMELESS, in_order=in_order)
+    return RunEnded(
+        thread=thread,
+        protocol=NAME,
+        order=Order(origin.timestamp),
+        origin=origin,
+        run_id=_NAMELESS,
+        in_order=in_order,
+    )

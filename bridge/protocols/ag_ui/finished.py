@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from bridge.core import json_text
-from bridge.core.model import Interrupted, Millis, Question
+from bridge.core.model import Interrupted, Millis, Order, Question
 from bridge.protocols.ag_ui.ends import ends
 from bridge.protocols.ag_ui.event import NAME, Event
 from bridge.protocols.ag_ui.interrupts import Interrupt, check_count, questions_of, read_leniently
@@ -154,5 +154,13 @@ def _interrupted(
     at: Millis,
 ) -> Reading:
     thread, origin = event.thread(thread_id), event.record.origin
-    asked = Interrupted(thread, run_id, NAME, questions, digest, at, origin)
+    asked = Interrupted(
+        thread=thread,
+        run_id=run_id,
+        protocol=NAME,
+        questions=questions,
+        digest=digest,
+        order=Order(at),
+        origin=origin,
+    )
     return event.reading(asked, *ends(event, thread_id, run_id, at, told=True, asks=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from bridge.core.json_text import JsonError
-from bridge.core.model import Limits, MovedOn, RunFailed
+from bridge.core.model import Limits, Order, RunFailed, RunStarted
 from bridge.protocols.ag_ui.ends import begins, fails
 from bridge.protocols.ag_ui.event import HINT, OTHER_TYPES, Event, Peek, asks, peek
 from bridge.protocols.ag_ui.finished import run_finished
@@ -57,26 +57,24 @@ def read_known(peeked: Peek, event: Event) -> Reading:
 def _run_started(event: Event) -> Reading:
     """Whoever starts a run may be continuing the interrupted one.
 
-    `covers` is what its resume list names. Without a list it is empty, which closes nothing, since
-    an open run has at least one open interrupt; the start of our own resume is still confirmed.
+    It closes only what its resume list names; the start of our own resume is confirmed without one.
     So is that of an agent whose name the event lacks, while it closes nothing.
     """
     fields = event.fields()
     thread_id, run_id = fields.required_text("threadId"), fields.required_text("runId")
     fields.check_integer("timestamp")
-    covers: tuple[str, ...] = ()
+    resumes: tuple[str, ...] = ()
     pointer, given = fields.find("input")
     if given is not None:
-        covers = _resumed_ids(Fields(given, pointer, event.seen), event.seen)
-    moved_on = MovedOn(
-        event.thread(thread_id),
-        "resumed_elsewhere",
-        event.at(fields.find("timestamp")[1]),
-        event.record.origin,
-        by_run=run_id,
-        covers=() if event.lacks_agent() else covers,
+        resumes = _resumed_ids(Fields(given, pointer, event.seen), event.seen)
+    started = RunStarted(
+        thread=event.thread(thread_id),
+        run_id=run_id,
+        order=Order(event.at(fields.find("timestamp")[1])),
+        origin=event.record.origin,
+        resumes=() if event.lacks_agent() else resumes,
     )
-    return event.reading(moved_on, *begins(event, thread_id))
+    return event.reading(started, *begins(event, thread_id))
 
 
 def _resumed_ids(given: Fields, seen: set[str]) -> tuple[str, ...]:
@@ -103,7 +101,7 @@ def _run_error(event: Event) -> Reading:
     if not thread_id:
         return event.unattributable()
     at = event.at(fields.find("timestamp")[1])
-    failed = RunFailed(event.thread(thread_id), at, event.record.origin)
+    failed = RunFailed(event.thread(thread_id), Order(at), event.record.origin)
     return event.reading(failed, *fails(event, thread_id))
 
 

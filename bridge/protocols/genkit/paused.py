@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from bridge.core import json_text
-from bridge.core.model import Interrupted, JsonText, MovedOn, ThreadKey
+from bridge.core.model import Interrupted, JsonText, Order, ResumeSeen, ThreadKey
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.genkit.event import NAME, Event, Found, created_at
 from bridge.protocols.genkit.message import Request, is_truthy, requests_of
@@ -55,13 +55,13 @@ def paused(found: Found, event: Event) -> Reading:
     )
     origin = event.record.origin
     interrupted = Interrupted(
-        thread,
-        turn_id,
-        NAME,
-        questions_of(requests, session, turn_id, event),
-        digest_of(requests),
-        event.at(created_at(found)),
-        origin,
+        thread=thread,
+        run_id=turn_id,
+        protocol=NAME,
+        questions=questions_of(requests, session, turn_id, event),
+        digest=digest_of(requests),
+        order=Order(event.at(created_at(found))),
+        origin=origin,
         native=msgspec.json.encode(native),
     )
     return event.reading(*_parent_confirmed(value, interrupted), interrupted)
@@ -141,10 +141,10 @@ def _counts_as_settled(request: Request, session: Session) -> bool:
     return session.runtime in _EXACT_OUTPUTS or is_truthy(request.metadata["pendingOutput"])
 
 
-def _parent_confirmed(value: dict[str, Any], interrupted: Interrupted) -> tuple[MovedOn, ...]:
+def _parent_confirmed(value: dict[str, Any], interrupted: Interrupted) -> tuple[ResumeSeen, ...]:
     """A snapshot that follows another one proves that turn resumed; it closes nothing."""
     parent = value.get("parentId")
     if not isinstance(parent, str) or parent in ("", interrupted.run_id):
         return ()
-    at, origin = interrupted.at, interrupted.origin
-    return (MovedOn(interrupted.thread, "moved_on", at, origin, run_id=parent, covers=()),)
+    order, origin = interrupted.order, interrupted.origin
+    return (ResumeSeen(interrupted.thread, order, origin, run_id=parent),)

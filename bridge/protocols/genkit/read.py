@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from bridge.core.json_text import JsonError
-from bridge.core.model import Limits, MovedOn
+from bridge.core.model import Limits, Order, WentOn
 from bridge.protocols.event import unfit
 from bridge.protocols.fields import Unreadable, spelling
 from bridge.protocols.genkit.event import Event, Found, created_at, find_turn
@@ -82,4 +82,4 @@ def _went_on(found: Found, event: Event) -> Reading:
     own = created_at(found)
     at = event.at(own)
     at = at if own is None else min(at, own)
-    return event.reading(MovedOn(thread, "moved_on", at, event.record.origin))
+    return event.reading(WentOn(thread, Order(at), event.record.origin))

@@ -21,6 +21,7 @@ from bridge.core.model import (
     Limits,
     Millis,
     Native,
+    Order,
     Origin,
     Publish,
     Question,
@@ -69,13 +70,13 @@ def event(*questions: Question | str, run: str = "run-1", at: Millis = NOW, **mo
     """An interrupted run; its digest follows from its questions as a reader's would."""
     asked = tuple(q if isinstance(q, Question) else question(q) for q in questions or ("q1",))
     given = Interrupted(
-        more.pop("thread", THREAD),
-        run,
-        "any",
-        asked,
-        json_text.digest([repr(q) for q in asked]),
-        at,
-        Origin("events", 0, 7, at),
+        thread=more.pop("thread", THREAD),
+        run_id=run,
+        protocol="any",
+        questions=asked,
+        digest=json_text.digest([repr(q) for q in asked]),
+        order=Order(at, more.pop("generation", 0)),
+        origin=Origin("events", 0, 7, at),
     )
     return replace(given, **more)
 

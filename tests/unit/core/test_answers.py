@@ -14,11 +14,12 @@ from bridge.core.model import (
     DeadLetter,
     Judged,
     Limits,
-    MovedOn,
     Native,
     Operation,
+    Order,
     Origin,
     Thread,
+    WentOn,
 )
 from tests.unit.core.builders import (
     APPROVED,
@@ -136,7 +137,7 @@ def test_a_reused_answer_id_is_judged_by_content() -> None:
     ("closing", "verdict"),
     [
         (event("z", run="run-2", at=NOW + 1), "stale"),
-        (MovedOn(THREAD, "moved_on", NOW, Origin("events", 0, 8, NOW)), "withdrawn"),
+        (WentOn(THREAD, Order(NOW), Origin("events", 0, 8, NOW)), "withdrawn"),
         (Operation(Origin("operations", 0, 1, NOW), "withdraw", approval_of("a")), "withdrawn"),
         (Operation(Origin("operations", 0, 1, NOW), "expire", approval_of("a")), "expired"),
     ],

@@ -10,13 +10,18 @@ from hypothesis import strategies as st
 
 from bridge.core.decide import decide
 from bridge.core.model import (
-    Carry,
+    Context,
     Counted,
+    Drop,
     Input,
+    Keep,
     Limits,
-    MovedOn,
     Operation,
+    Order,
     Origin,
+    Outdate,
+    Patch,
+    RunStarted,
     Thread,
     Tick,
 )
@@ -37,18 +42,18 @@ HERE = Origin("events", 0, 9, NOW)
 CONTEXT = b'{"of":"run-1"}'
 
 
-def begun(run: str, body: bytes | None = None) -> Carry:
+def begun(run: str, body: bytes | None = None) -> Keep:
     """The context that a run begins with, or the one that tells whose it is."""
-    return Carry(THREAD, body or b'{"of":"%s"}' % run.encode(), HERE, run)
+    return Keep(THREAD, run, body or b'{"of":"%s"}' % run.encode(), HERE)
 
 
-def ended(run: str | None) -> Carry:
-    return Carry(THREAD, None, HERE, run)
+def ended(run: str | None) -> Context:
+    return Outdate(THREAD, HERE) if run is None else Drop(THREAD, run, HERE)
 
 
-def changed(body: bytes) -> Carry:
+def changed(body: bytes) -> Patch:
     """A change to whichever run is under way."""
-    return Carry(THREAD, body, HERE, None)
+    return Patch(THREAD, body, HERE)
 
 
 def kept(thread: Thread) -> dict[str, bytes]:
@@ -74,7 +79,7 @@ def test_no_context_of_another_run_stands_in() -> None:
     [
         answer("a"),
         event("z", run="run-2", at=NOW + 1),
-        MovedOn(THREAD, "resumed_elsewhere", NOW + 1, HERE, by_run="run-2", covers=("a",)),
+        RunStarted(THREAD, "run-2", Order(NOW + 1), HERE, resumes=("a",)),
         Operation(HERE, "withdraw", None, THREAD, "run-1"),
         Operation(HERE, "expire", None, THREAD, "run-1"),
     ],
@@ -101,7 +106,7 @@ def test_a_run_that_ends_without_asking_drops_its_own_context() -> None:
 
 
 @pytest.mark.parametrize("again", [begun("run-1", b"{}"), ended("run-1"), changed(b'{"x":1}')])
-def test_what_is_told_again_of_a_run_that_asks_changes_nothing(again: Carry) -> None:
+def test_what_is_told_again_of_a_run_that_asks_changes_nothing(again: Context) -> None:
     """A producer that repeats its records must not undo what came after the first of them."""
     waiting = told(Thread(), [begun("run-1"), event("a")]).thread
     assert decide(waiting, again, NOW, rules()).thread is waiting

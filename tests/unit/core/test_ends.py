@@ -12,18 +12,26 @@ from bridge.core.context import body_of
 from bridge.core.decide import decide
 from bridge.core.ids import make_id
 from bridge.core.model import (
-    Carry,
+    OF_THREAD,
     Counted,
+    Drop,
     Forget,
     Input,
     Judged,
+    Keep,
     Limits,
-    MovedOn,
+    Millis,
     Operation,
+    Order,
     Origin,
+    ResumeAnswered,
+    ResumeSeen,
     RunFailed,
+    RunStarted,
     Thread,
+    ThreadEnded,
     Tick,
+    WentOn,
 )
 from bridge.core.timers import next_timer
 from tests.unit.core.builders import (
@@ -173,50 +181,85 @@ def test_the_next_timer_is_the_earliest_that_still_counts() -> None:
 # --- The thread goes on ----------------------------------------------------
 
 
-def moved_on(**settings: Any) -> MovedOn:
-    return replace(MovedOn(THREAD, "resumed_elsewhere", NOW, HERE), **settings)
+def went_on(at: Millis = NOW) -> WentOn:
+    return WentOn(THREAD, Order(at), HERE)
+
+
+def thread_ended(reason: Any = "task_ended", at: Millis = NOW) -> ThreadEnded:
+    return ThreadEnded(THREAD, reason, Order(at), HERE)
+
+
+def started(run: str, *resumes: str, at: Millis = NOW) -> RunStarted:
+    return RunStarted(THREAD, run, Order(at), HERE, resumes)
+
+
+def seen(run: str | None = None, at: Millis = NOW) -> ResumeSeen:
+    """That a run, or whichever is the newest, was continued."""
+    return ResumeSeen(THREAD, Order(at), HERE, run)
+
+
+OURS = make_id("resume-run", "support", "", "thread-1", "run-1")
 
 
 @pytest.mark.parametrize(
-    ("settings", "closes"),
+    ("given", "closes"),
     [
-        ({}, True),
-        ({"run_id": "run-1"}, True),
-        ({"run_id": "run-9"}, False),
-        ({"covers": ("b", "a", "z")}, True),
-        ({"covers": ("a",)}, False),
-        ({"covers": ()}, False),
-        ({"at": NOW - 1}, False),  # older than the question
-        ({"by_run": "somebody-else"}, True),
+        (went_on(), True),
+        (thread_ended(), True),
+        (thread_ended("run_failed"), True),
+        (started("somebody-else", "b", "a", "z"), True),
+        (started("somebody-else", "a"), False),
+        (started("somebody-else"), False),
+        (seen(), False),
+        (seen("run-1"), False),
+        (ResumeAnswered(THREAD, OURS, HERE), False),
+        (went_on(NOW - 1), False),  # older than the question
+        (started("somebody-else", "a", "b", at=NOW - 1), False),
     ],
 )
-def test_a_run_that_was_continued_elsewhere_is_withdrawn(
-    settings: dict[str, Any], closes: bool
-) -> None:
+def test_a_run_that_was_continued_elsewhere_is_withdrawn(given: Input, closes: bool) -> None:
     """Only something newer that answers every interrupt of this run closes it."""
-    decision = decide(opened("a", "b"), moved_on(**settings), NOW, rules())
+    decision = decide(opened("a", "b"), given, NOW, rules())
     assert (published(decision) == [("a", "withdrawn", 2), ("b", "withdrawn", 2)]) is closes
     assert decision.thread.runs[0].outcome == ("withdrawn" if closes else None)
 
 
 @pytest.mark.parametrize(
-    ("settings", "outcome"),
+    ("order", "closes"),
     [
-        ({"reason": "task_ended"}, "withdrawn"),
-        ({"reason": "run_failed"}, "withdrawn"),
-        ({"reason": "moved_on"}, None),
-        ({"reason": "task_ended", "covers": ()}, None),  # it is about our request alone
-        ({"reason": "task_ended", "at": NOW - 1}, None),  # older than the last question
+        (Order(NOW, rank="work"), False),  # told again of the instant at which it asked
+        (Order(NOW + 1, rank="work"), True),
+        (Order(NOW - 1, 3), True),  # a generation beats the instant
+        (Order(NOW + 1, 1), False),
+        (Order(NOW + 1, 2, "work"), True),
+        (Order(NOW, 2), True),
+        (Order(NOW), True),
+        (Order(NOW - 1), False),
+    ],
+)
+def test_only_what_comes_after_a_question_closes_it(order: Order, closes: bool) -> None:
+    """By generation where both sides have one, else by instant; work is never after its own."""
+    asking = decide(Thread(), event("a", generation=2), NOW, rules()).thread
+    left = decide(asking, WentOn(THREAD, order, HERE), NOW, rules()).thread
+    assert (left.runs[0].outcome == "withdrawn") is closes
+
+
+@pytest.mark.parametrize(
+    ("given", "outcome"),
+    [
+        (thread_ended(), "withdrawn"),
+        (thread_ended("run_failed"), "withdrawn"),
+        (went_on(), None),
+        (ResumeAnswered(THREAD, OURS, HERE), None),  # it is about our request alone
+        (thread_ended(at=NOW - 1), None),  # older than the last question
     ],
 )
 @pytest.mark.parametrize("resumed", [True, False])
-def test_an_ended_thread_opens_nothing(
-    settings: dict[str, Any], outcome: str | None, resumed: bool
-) -> None:
+def test_an_ended_thread_opens_nothing(given: Input, outcome: str | None, resumed: bool) -> None:
     """A run that comes after the end is published once, closed; so is the next one."""
-    thread = told(opened("a"), [answer("a")] if resumed else [moved_on()]).thread
+    thread = told(opened("a"), [answer("a")] if resumed else [went_on()]).thread
     later = [event("b", run=f"run-{n}", at=NOW + n) for n in (2, 3)]
-    thread = told(thread, [moved_on(**settings), *later[:1]], NOW + HOUR).thread
+    thread = told(thread, [given, *later[:1]], NOW + HOUR).thread
     assert thread.runs[1].outcome == outcome
     decision = decide(thread, later[1], NOW + HOUR, rules())
     status = outcome or "pending"
@@ -226,7 +269,7 @@ def test_an_ended_thread_opens_nothing(
 def test_the_end_is_known_as_long_as_a_run_of_its_thread() -> None:
     """The run that it came to is forgotten first."""
     short = rules(run_policy(closed_retention=DAY))
-    thread = told(opened("a"), [answer("a"), moved_on(reason="task_ended")]).thread
+    thread = told(opened("a"), [answer("a"), thread_ended()]).thread
     thread = decide(thread, event("b", run="run-2", at=NOW + HOUR), NOW + HOUR, short).thread
     thread = replace(thread, runs=thread.runs[1:])
     decision = decide(thread, event("c", run="run-3", at=NOW + DAY), NOW + DAY, short)
@@ -234,14 +277,14 @@ def test_the_end_is_known_as_long_as_a_run_of_its_thread() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "counted"), [("run_failed", True), ("task_ended", False), ("moved_on", False)]
+    ("ends", "counted"),
+    [(thread_ended("run_failed"), True), (thread_ended(), False), (went_on(), False)],
 )
 def test_a_resume_that_its_thread_did_not_survive_is_counted_once(
-    reason: Any, counted: bool
+    ends: Input, counted: bool
 ) -> None:
     """Nobody is asked anything any more, so only a metric can tell."""
-    thread = told(opened("a"), [answer("a"), moved_on(reason="moved_on")]).thread
-    ends = moved_on(reason=reason)
+    thread = told(opened("a"), [answer("a"), went_on()]).thread
     decision = told(thread, [ends, ends])
     assert (decision.effects == (Counted("resume_failed", "support"),)) is counted
 
@@ -249,32 +292,40 @@ def test_a_resume_that_its_thread_did_not_survive_is_counted_once(
 def test_start_of_the_waiting_run_told_again_closes_nothing() -> None:
     """Ids recur: the resume that started this run may name the interrupts that it ended with."""
     thread = opened("a")
-    started = moved_on(by_run=thread.runs[0].run_id, covers=("a",), at=NOW + 1)
-    assert decide(thread, started, NOW, rules()).thread is thread
+    again = started(thread.runs[0].run_id, "a", at=NOW + 1)
+    assert decide(thread, again, NOW, rules()).thread is thread
 
 
 @pytest.mark.parametrize(
-    ("by_run", "confirmed"),
+    ("given", "confirmed"),
     [
-        (make_id("resume-run", "support", "", "thread-1", "run-1"), True),
-        (None, True),
-        ("other", False),
+        (started(OURS), True),
+        (started(OURS, "a"), True),
+        (ResumeAnswered(THREAD, OURS, HERE), True),
+        (went_on(), True),
+        (thread_ended(), True),
+        (seen(), True),
+        (seen("run-1"), True),
+        (started("other"), False),
+        (ResumeAnswered(THREAD, "other", HERE), False),
+        (seen("run-9"), False),
+        (seen(at=NOW - 1), False),
     ],
 )
-def test_our_own_resume_is_confirmed(by_run: str | None, confirmed: bool) -> None:
+def test_our_own_resume_is_confirmed(given: Input, confirmed: bool) -> None:
     """Seen once; approvals say nothing new, and a repeat changes nothing."""
     thread = told(opened("a"), [answer("a")]).thread
-    decision = decide(thread, moved_on(by_run=by_run), NOW, rules())
+    decision = decide(thread, given, NOW, rules())
     assert decision.thread.runs[0].confirmed is confirmed
     assert decision.effects == ()
-    assert decide(decision.thread, moved_on(by_run=by_run), NOW, rules()).thread is decision.thread
+    assert decide(decision.thread, given, NOW, rules()).thread is decision.thread
 
 
-def test_our_resume_does_not_close_the_run_that_came_after() -> None:
+@pytest.mark.parametrize("given", [started(OURS), ResumeAnswered(THREAD, OURS, HERE)])
+def test_our_resume_does_not_close_the_run_that_came_after(given: Input) -> None:
     """A confirmation that is late must not be taken for news about the next question."""
-    ours = make_id("resume-run", "support", "", "thread-1", "run-1")
     thread = told(opened("a"), [answer("a"), event("a", run="run-2", at=NOW)]).thread
-    decision = decide(thread, moved_on(by_run=ours), NOW, rules())
+    decision = decide(thread, given, NOW, rules())
     assert [(r.outcome, r.confirmed) for r in decision.thread.runs] == [
         ("resumed", True),
         (None, False),
@@ -284,7 +335,7 @@ def test_our_resume_does_not_close_the_run_that_came_after() -> None:
 @pytest.mark.parametrize("withdraw", [False, True])
 def test_a_late_error_flags_or_withdraws(withdraw: bool) -> None:
     """Flagged once and still open; withdrawn where the source's policy says so."""
-    failed = RunFailed(THREAD, NOW, HERE)
+    failed = RunFailed(THREAD, Order(NOW), HERE)
     thread = opened("a", rules=rules(run_policy(withdraw_on_failure=withdraw)))
     decision = decide(thread, failed, NOW, rules())
     [item] = decision.thread.runs[0].items
@@ -296,7 +347,7 @@ def test_a_late_error_flags_or_withdraws(withdraw: bool) -> None:
 
 def test_an_error_before_the_interrupt_is_not_about_it() -> None:
     """An earlier run of the thread failed."""
-    assert decide(opened("a"), RunFailed(THREAD, NOW - 1, HERE), NOW, rules()).effects == ()
+    assert decide(opened("a"), RunFailed(THREAD, Order(NOW - 1), HERE), NOW, rules()).effects == ()
 
 
 # --- Operators -------------------------------------------------------------
@@ -335,12 +386,12 @@ def test_an_operation_on_nothing_is_unknown() -> None:
 def test_context_is_kept_replaced_and_dropped() -> None:
     """Too large a context takes the older one along: it would continue from the wrong point."""
     given = rules(limits=Limits(carry_bytes=5))
-    kept = decide(Thread(), Carry(THREAD, b"12345", HERE), NOW, given).thread
+    kept = decide(Thread(), Keep(THREAD, OF_THREAD, b"12345", HERE), NOW, given).thread
     assert body_of(kept.carry, "") == b"12345"
-    assert decide(kept, Carry(THREAD, b"12345", HERE), NOW, given).thread is kept
-    large = decide(kept, Carry(THREAD, b"123456", HERE), NOW, given)
+    assert decide(kept, Keep(THREAD, OF_THREAD, b"12345", HERE), NOW, given).thread is kept
+    large = decide(kept, Keep(THREAD, OF_THREAD, b"123456", HERE), NOW, given)
     assert (large.thread.carry, large.effects) == ((), (Counted("carry_dropped", "too_large"),))
-    assert decide(kept, Carry(THREAD, None, HERE), NOW, given).thread.carry == ()
+    assert decide(kept, Drop(THREAD, OF_THREAD, HERE), NOW, given).thread.carry == ()
 
 
 def test_copies_leave_out_no_field() -> None:

@@ -9,21 +9,23 @@ import pytest
 from bridge.core.decide import decide
 from bridge.core.lifecycle import CLOSED_VERDICT, MOVES, Move
 from bridge.core.model import (
+    OF_THREAD,
     Announced,
     Announcement,
-    Carry,
     DeadLetter,
-    Ended,
-    MovedOn,
+    Keep,
     Operation,
+    Order,
     Origin,
     Publish,
     Resume,
+    RunEnded,
     RunFailed,
     RunOutcome,
     Status,
     Thread,
     Tick,
+    WentOn,
 )
 from tests.unit.core.builders import (
     HOUR,
@@ -70,9 +72,9 @@ INPUTS: dict[str, Any] = {
     "same answer": answer("a"),
     "other answer": answer("a", payload=b"0"),
     "cancel": answer("a", status="cancelled"),
-    "moved on": MovedOn(THREAD, "moved_on", NOW + 1, HERE),
-    "run failed": RunFailed(THREAD, NOW + 1, HERE),
-    "carry": Carry(THREAD, b"{}", HERE),
+    "moved on": WentOn(THREAD, Order(NOW + 1), HERE),
+    "run failed": RunFailed(THREAD, Order(NOW + 1), HERE),
+    "carry": Keep(THREAD, OF_THREAD, b"{}", HERE),
     "withdraw": WITHDRAW,
     "expire": EXPIRE,
     "tick": Tick(),
@@ -118,7 +120,7 @@ def test_every_pair_is_decided(state: str, given: str, expected: str) -> None:
 @pytest.mark.parametrize("state", STATES)
 def test_an_end_that_says_nothing_asks_only_what_was_told(state: str) -> None:
     """Whatever else the thread holds; a question that is told is none yet."""
-    end = Ended(THREAD, "protocol", NOW + 1, HERE, "run-9", asks=True)
+    end = RunEnded(THREAD, "protocol", Order(NOW + 1), HERE, "run-9", asks=True)
     assert summary(STATES[state], TOLD) == "-"
     assert summary(STATES[state], end) == ("p1" if state == "told" else "-")
 

@@ -21,8 +21,8 @@ from bridge.core.model import (
     Interrupted,
     Judged,
     Millis,
-    MovedOn,
     Operation,
+    Order,
     Origin,
     Publish,
     Question,
@@ -33,6 +33,7 @@ from bridge.core.model import (
     Thread,
     ThreadKey,
     Tick,
+    WentOn,
 )
 from tests.unit.core.builders import NEEDS_APPROVED, NOW, approval_of, rules
 
@@ -108,7 +109,7 @@ class Naive:
             )
             for q in event.questions
         }
-        run = NaiveRun(min(event.at, now), event.at, questions)
+        run = NaiveRun(min(event.order.at, now), event.order.at, questions)
         if any(other.at > run.at for other in self.runs.values()):
             run.close("superseded", now)
         else:
@@ -179,10 +180,10 @@ class Naive:
             run.close("resumed", now)
         return ["accepted"]
 
-    def moved_on(self, run_id: str, now: Millis, at: Millis) -> list[str]:
-        run = self.runs.get(run_id)
-        if run is not None and run.outcome is None and at >= run.at:
-            run.close("withdrawn", now)
+    def went_on(self, now: Millis, at: Millis) -> list[str]:
+        for run in self.runs.values():
+            if run.outcome is None and at >= run.at:
+                run.close("withdrawn", now)
         return []
 
 
@@ -246,7 +247,7 @@ class Bridge(RuleBasedStateMachine):
         run_id = f"run-{len(self.events[thread])}"
         origin = Origin("events", thread, len(self.events[thread]), at)
         digest = json_text.digest(run_id)
-        given = Interrupted(THREADS[thread], run_id, "any", questions, digest, at, origin)
+        given = Interrupted(THREADS[thread], run_id, "any", questions, digest, Order(at), origin)
         self.events[thread].append(given)
         self.feed(thread, given, self.naive[thread].event(given, self.now))
 
@@ -317,13 +318,12 @@ class Bridge(RuleBasedStateMachine):
         given = Operation(origin, op, None, THREADS[thread], run_id)
         self.feed(thread, given, self.naive[thread].operation(op, run_id, self.now))
 
-    @rule(thread=st.integers(0, 1), back=st.integers(0, 2), shift=st.integers(-20, 0))
-    def move_on(self, thread: int, back: int, shift: int) -> None:
-        run_id = f"run-{max(len(self.events[thread]) - 1 - back, 0)}"
+    @rule(thread=st.integers(0, 1), shift=st.integers(-20, 0))
+    def go_on(self, thread: int, shift: int) -> None:
         at = self.now + shift * MINUTE
         origin = Origin("events", thread, 1_000, at)
-        given = MovedOn(THREADS[thread], "moved_on", at, origin, run_id, by_run="somebody")
-        self.feed(thread, given, self.naive[thread].moved_on(run_id, self.now, at))
+        given = WentOn(THREADS[thread], Order(at), origin)
+        self.feed(thread, given, self.naive[thread].went_on(self.now, at))
 
     @rule()
     def crash_and_replay(self) -> None:

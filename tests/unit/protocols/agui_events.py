@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bridge.core.model import Ended, Input, Interrupted, Limits, Origin
+from bridge.core.model import Input, Interrupted, Limits, Origin, RunEnded
 from bridge.protocols import PROTOCOLS
 from bridge.protocols.interface import Reading, Record
 
@@ -40,7 +40,7 @@ def interrupted(*interrupts: Any, **members: Any) -> dict[str, Any]:
 
 def told(reading: Reading) -> list[Input]:
     """The inputs, but for the ends of runs that every event tells of which might have asked."""
-    return [found for found in reading.inputs if not isinstance(found, Ended)]
+    return [found for found in reading.inputs if not isinstance(found, RunEnded)]
 
 
 def only_interrupted(reading: Reading) -> Interrupted:

@@ -16,14 +16,15 @@ from bridge.core.model import (
     Interrupted,
     Judged,
     Limits,
-    MovedOn,
     Native,
     Operation,
     Origin,
     Question,
     Resume,
+    ResumeSeen,
     SourcePolicy,
     Thread,
+    WentOn,
 )
 from bridge.core.rules import Rules
 from bridge.core.schema import SchemaCache
@@ -106,8 +107,8 @@ def questions(reading: Reading) -> tuple[Question, ...]:
     return found[0].questions if found else ()
 
 
-def moves(reading: Reading) -> list[MovedOn]:
-    return [given for given in reading.inputs if isinstance(given, MovedOn)]
+def moves(reading: Reading) -> list[WentOn | ResumeSeen]:
+    return [given for given in reading.inputs if isinstance(given, WentOn | ResumeSeen)]
 
 
 class Desk:

@@ -46,10 +46,10 @@ def closed(event: Interrupted, *payloads: bytes, **given_up: ClosedReason) -> Ru
         event.run_id,
         event.protocol,
         event.digest,
-        event.at,
-        event.generation,
+        event.order.at,
+        event.order.generation,
         event.origin,
-        event.at,
+        event.order.at,
         tuple(items),
         native=event.native,
     )

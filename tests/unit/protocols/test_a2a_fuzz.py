@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.core.model import Carry, Interrupted, Limits
+from bridge.core.model import Interrupted, Keep, Limits
 from bridge.protocols.a2a import A2a
 from bridge.protocols.a2a.event import Event
 from bridge.protocols.a2a.glance import glance
@@ -100,7 +100,7 @@ def test_the_short_way_never_says_otherwise(event: Any) -> None:
 @settings(max_examples=300, deadline=None)
 def test_kept_items_and_a_status_always_make_questions(artifact: Any, event: Any) -> None:
     """Any carried body, with or without an open run."""
-    carries = [c.body for c in read(json.dumps(artifact)).inputs if isinstance(c, Carry)]
+    carries = [c.body for c in read(json.dumps(artifact)).inputs if isinstance(c, Keep)]
     carry = next((body for body in carries if body is not None), None)
     for found in read(json.dumps(event)).inputs:
         if isinstance(found, Interrupted):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bridge.core.model import Carry, Interrupted, Limits, MovedOn
+from bridge.core.model import Drop, Interrupted, Keep, Limits, ThreadEnded, WentOn
 from bridge.protocols.a2a.event import Event
 from bridge.protocols.a2a.glance import glance
 from bridge.protocols.a2a.options import Options
@@ -107,7 +107,7 @@ def test_a_refusal_names_a_place_and_no_value() -> None:
 def test_broken_text_matters_only_where_somebody_is_asked() -> None:
     """Python writes NaN into artifacts, and streams cut emoji in half."""
     done = '{"task":{"id":"t","status":{"state":"TASK_STATE_%s"},"artifacts":[NaN,"\\ud83d"]}}'
-    assert [type(found) for found in read(done % "COMPLETED").inputs] == [MovedOn, Carry]
+    assert [type(found) for found in read(done % "COMPLETED").inputs] == [ThreadEnded, Drop]
     assert reason(done % "INPUT_REQUIRED") == "json_rules"
 
 
@@ -164,22 +164,22 @@ def test_a_made_up_id_is_of_the_instant_and_not_of_its_spelling(spelling: str) -
 def test_generation_comes_before_the_timestamp() -> None:
     """In the made-up id and in the order; an int64 is written as a string."""
     event = only_asked(read(status(generation="3")))
-    assert (event.run_id, event.generation) == ("generation:3", 3)
+    assert (event.run_id, event.order.generation) == ("generation:3", 3)
     (moved,) = read(status("WORKING", generation=2)).inputs
-    assert isinstance(moved, MovedOn)
-    assert moved.generation == 2
+    assert isinstance(moved, WentOn)
+    assert moved.order.generation == 2
 
 
 @pytest.mark.parametrize("generation", ["0", 0, "-1", "x", str(2**63), "٣"])
 def test_a_generation_that_is_none_is_none(generation: Any) -> None:
     """Servers without it send zero or nothing."""
-    assert only_asked(read(status(generation=generation))).generation == 0
+    assert only_asked(read(status(generation=generation))).order.generation == 0
 
 
 def test_an_event_without_a_time_is_as_old_as_its_record() -> None:
     """Also one whose time cannot be read."""
     for at in (None, "soon"):
-        assert only_asked(read(status(at=at))).at == ORIGIN.timestamp
+        assert only_asked(read(status(at=at))).order.at == ORIGIN.timestamp
 
 
 # --- Questions -----------------------------------------------------------------------------------
@@ -287,12 +287,11 @@ def test_agents_that_end_every_turn_so_can_be_filtered(
 def test_a_question_takes_kept_items_with_it() -> None:
     """An artifact keeps them; the status that asks uses them up."""
     (kept,) = read(interrupt_artifact("a")).inputs
-    assert isinstance(kept, Carry)
-    assert kept.body is not None
+    assert isinstance(kept, Keep)
     _, event, dropped = read(hybrid()).inputs
     assert isinstance(event, Interrupted)
-    assert isinstance(dropped, Carry)
-    assert dropped.body is None
+    assert isinstance(dropped, Drop)
+    assert dropped.run_id == kept.run_id
     assert event.thread == dropped.thread == kept.thread
 
 
@@ -316,7 +315,7 @@ def test_an_error_of_the_rest_binding_is_told_by_its_reason() -> None:
     """Its code is the one of HTTP."""
     details = [{"reason": "TASK_NOT_CANCELABLE", "domain": "a2a-protocol.org"}]
     (moved,) = read({"error": {"code": 400, "message": "", "details": details}}).inputs
-    assert isinstance(moved, MovedOn)
+    assert isinstance(moved, ThreadEnded)
 
 
 # --- The short way -------------------------------------------------------------------------------

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from bridge.core.model import Carry, Interrupted, MovedOn
+from bridge.core.model import Interrupted, Keep, ThreadEnded, WentOn
 from bridge.protocols.a2a.asked import asked_of
 from tests.unit.protocols.a2a_events import asked, labels, only_asked, read, vectors
 
 EVENTS = vectors("all_events.jsonl")
 ASKS = {"INPUT_REQUIRED": "input", "AUTH_REQUIRED": "authorization"}
-REASONS = {
-    "WORKING": "moved_on",
+PHASES = {
+    "WORKING": "work",
     "COMPLETED": "task_ended",
     "CANCELED": "task_ended",
     "REJECTED": "run_failed",
@@ -62,13 +62,14 @@ def test_the_dialect_that_is_answered_in_is_the_one_that_asked(case: dict[str, A
     assert (native.version, native.binding) == expected[case["dialect"]]
 
 
-@pytest.mark.parametrize("case", with_state(*REASONS), ids=named)
+@pytest.mark.parametrize("case", with_state(*PHASES), ids=named)
 def test_any_other_state_moves_its_task_on(case: dict[str, Any]) -> None:
     """A snapshot as well as an update, whatever message its status still holds."""
     moved = read(case["event"]).inputs[0]
-    assert isinstance(moved, MovedOn)
+    assert isinstance(moved, WentOn | ThreadEnded)
     assert moved.thread.thread_id == case["expect"]["taskId"]
-    assert moved.reason == REASONS[case["expect"]["state"]]
+    phase = moved.reason if isinstance(moved, ThreadEnded) else moved.order.rank
+    assert phase == PHASES[case["expect"]["state"]]
 
 
 @pytest.mark.parametrize("case", with_state("SUBMITTED"), ids=named)
@@ -82,7 +83,7 @@ def test_the_beginning_of_a_task_moves_nothing_on(case: dict[str, Any]) -> None:
 )
 def test_an_artifact_closes_nothing(case: dict[str, Any]) -> None:
     """At most it keeps the items of a question that is about to come."""
-    assert all(isinstance(found, Carry) for found in read(case["event"]).inputs)
+    assert all(isinstance(found, Keep) for found in read(case["event"]).inputs)
 
 
 @pytest.mark.parametrize("case", [c for c in EVENTS if c["expect"]["kind"] == "error"], ids=named)
@@ -91,7 +92,7 @@ def test_an_error_is_about_the_task_of_its_key(case: dict[str, Any]) -> None:
     reading = read(case["event"], key=b"task-1")
     assert labels(reading) == {"error_envelope"}
     ends = case["expect"]["code"] in {-32002, -32004}
-    assert [type(found) for found in reading.inputs] == ([MovedOn] if ends else [])
+    assert [type(found) for found in reading.inputs] == ([ThreadEnded] if ends else [])
 
 
 def test_a_page_of_tasks_asks_for_each_of_its_tasks() -> None:

@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from bridge.core.model import Carry, Ended, Interrupted, Limits, MovedOn, RunFailed, ThreadKey
+from bridge.core.model import (
+    Drop,
+    Interrupted,
+    Keep,
+    Limits,
+    Outdate,
+    Patch,
+    RunEnded,
+    RunFailed,
+    RunStarted,
+    ThreadKey,
+)
 from bridge.protocols import PROTOCOLS, configured
 from bridge.protocols.interface import Reading, Record
 from tests.unit.protocols.agui_events import ASK, ORIGIN, finished, interrupted, labels, told
@@ -36,12 +47,21 @@ def started(**members: Any) -> dict[str, Any]:
 
 
 def carries(reading: Reading) -> list[tuple[str | None, Any]]:
-    """(run id, body as a value) of each context that was told."""
-    return [
-        (found.run_id, None if found.body is None else json.loads(found.body))
-        for found in reading.inputs
-        if isinstance(found, Carry)
-    ]
+    """(run id, body as a value) of each context that was told: None for the run that began last,
+    and where it is dropped.
+    """
+    told: list[tuple[str | None, Any]] = []
+    for found in reading.inputs:
+        match found:
+            case Keep():
+                told.append((found.run_id, json.loads(found.body)))
+            case Patch():
+                told.append((None, json.loads(found.members)))
+            case Drop():
+                told.append((found.run_id, None))
+            case Outdate():
+                told.append((None, None))
+    return told
 
 
 # --- The start of a run ---------------------------------------------------------------------------
@@ -50,7 +70,7 @@ def carries(reading: Reading) -> list[tuple[str | None, Any]]:
 def test_a_run_begins_with_its_input() -> None:
     """Messages of the start stand apart: what the run itself will say is not among them."""
     reading = read(started(input=INPUT))
-    assert [type(found) for found in told(reading)] == [MovedOn, Carry]
+    assert [type(found) for found in told(reading)] == [RunStarted, Keep]
     kept = {name: INPUT[name] for name in ("state", "tools", "context", "forwardedProps")}
     assert carries(reading) == [("r-1", {"startMessages": INPUT["messages"], **kept})]
 
@@ -90,7 +110,7 @@ def test_a_run_without_an_input_begins_with_nothing() -> None:
 def test_a_snapshot_changes_the_run_under_way(event: Any, change: Any) -> None:
     """On the thread that the record's key names; a delta makes the state unknown."""
     (carry,) = read(event).inputs
-    assert isinstance(carry, Carry)
+    assert isinstance(carry, Patch)
     assert carry.thread == THREAD
     assert carries(read(event)) == [(None, change)]
 
@@ -144,7 +164,7 @@ def test_a_run_that_ends_without_asking_drops_its_context(outcome: Any) -> None:
     lenient = {"type": "RUN_FINISHED", "thread_id": "t-1", "run_id": "r-1", "outcome": outcome}
     for event in (finished(outcome), lenient):
         (ended,) = read(event).inputs
-        assert isinstance(ended, Ended)
+        assert isinstance(ended, RunEnded)
         assert (ended.run_id, ended.asks) == ("r-1", outcome is None)
         record = Record(json.dumps(event).encode(), b"t-1", (), ORIGIN)
         without = configured("ag-ui", {"legacy": False}, continuity=True)
@@ -154,7 +174,7 @@ def test_a_run_that_ends_without_asking_drops_its_context(outcome: Any) -> None:
 def test_an_error_ends_the_run_under_way() -> None:
     """It names no run; a run that asked before is not under way any more."""
     reading = read({"type": "RUN_ERROR", "message": "m"})
-    assert [type(found) for found in told(reading)] == [RunFailed, Carry]
+    assert [type(found) for found in told(reading)] == [RunFailed, Outdate]
     assert carries(reading) == [(None, None)]
     assert not read({"type": "RUN_ERROR", "message": "m"}, key=None).inputs
 
@@ -172,7 +192,7 @@ def test_an_envelope_has_the_context_as_it_is_at_the_end() -> None:
     bare = interrupted(ASK)
     reading = read({"event": bare, "input": INPUT, "platform": 1})
     carry, asked = told(reading)
-    assert isinstance(carry, Carry)
+    assert isinstance(carry, Keep)
     assert asked == read_without(bare).inputs[0]
     kept = ("messages", "state", "tools", "context", "forwardedProps")
     assert carries(reading) == [("r-1", {name: INPUT[name] for name in kept})]
@@ -240,7 +260,7 @@ def test_slices_go_out_as_they_came() -> None:
         b'{"input":{"messages":%s},"event":%s}' % (messages, json.dumps(interrupted(ASK)).encode())
     )
     (carry, _) = told(reading)
-    assert isinstance(carry, Carry)
+    assert isinstance(carry, Keep)
     assert carry.body == b'{"messages":' + messages + b"}"
 
 

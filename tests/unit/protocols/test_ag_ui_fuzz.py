@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bridge.core import json_text
 from bridge.core.decide import decide
-from bridge.core.model import Carry, Interrupted, Limits, Thread, ThreadKey
+from bridge.core.model import Context, Interrupted, Keep, Limits, Outdate, Patch, Thread, ThreadKey
 from bridge.protocols import configured
 from bridge.protocols.interface import Record
 from tests.unit.core.builders import rules
@@ -82,19 +82,19 @@ def _check_kept(value: bytes, key: bytes | None) -> None:
     if reading.refusal is not None:
         # Whatever the record was, the thread of its key may only lose its context by it.
         thread = key.decode() if key and key != b"\xff" else None
-        lost = [Carry(ThreadKey("support", "", thread), None, ORIGIN, None)] if thread else []
+        lost = [Outdate(ThreadKey("support", "", thread), ORIGIN)] if thread else []
         assert list(reading.inputs) == lost
     for told in reading.inputs:
-        if isinstance(told, Carry) and told.body is not None:
+        if isinstance(told, Patch):
+            assert isinstance(json_text.read(told.members), dict)
+            assert key is not None
+            assert told.thread.thread_id == key.decode()
+        elif isinstance(told, Keep):
             assert isinstance(json_text.read(told.body), dict)
-            if told.run_id is None:
-                assert key is not None
-                assert told.thread.thread_id == key.decode()
-            else:
-                json_text.read(KEEPING.build(RESUMED, told.body).body)
+            json_text.read(KEEPING.build(RESUMED, told.body).body)
     plain = read(value, key=key)
     if plain.refusal is None:
-        kept = [told for told in reading.inputs if not isinstance(told, Carry)]
+        kept = [told for told in reading.inputs if not isinstance(told, Context)]
         assert kept == list(plain.inputs)
 
 

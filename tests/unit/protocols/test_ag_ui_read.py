@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bridge.core.model import Limits, MovedOn, RunFailed, ThreadKey
+from bridge.core.model import Limits, Order, RunFailed, RunStarted, ThreadKey
 from tests.unit.protocols.agui_events import (
     ASK,
     ORIGIN,
@@ -36,7 +36,7 @@ def test_an_interrupted_run_is_one_input_with_its_questions_in_order() -> None:
     found = only_interrupted(read(interrupted({**ASK, "id": "b"}, {**ASK, "id": "a"})))
     assert (found.thread, found.run_id, found.protocol) == (THREAD, "r-1", "ag-ui")
     assert [question.interrupt_id for question in found.questions] == ["b", "a"]
-    assert (found.at, found.origin) == (ORIGIN.timestamp, ORIGIN)
+    assert (found.order.at, found.origin) == (ORIGIN.timestamp, ORIGIN)
 
 
 def test_free_json_arrives_as_it_was_written() -> None:
@@ -300,7 +300,7 @@ def started(**members: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("given", "covers"),
+    ("given", "resumes"),
     [
         ({}, ()),
         ({"input": None}, ()),
@@ -325,11 +325,11 @@ def started(**members: object) -> dict[str, object]:
     ],
 )
 def test_a_started_run_says_what_it_resumes(
-    given: dict[str, object], covers: tuple[str, ...]
+    given: dict[str, object], resumes: tuple[str, ...]
 ) -> None:
     """Without a resume list nothing is covered, so nothing closes; our own run is confirmed."""
     assert told(read(started(**given))) == [
-        MovedOn(THREAD, "resumed_elsewhere", ORIGIN.timestamp, ORIGIN, by_run="r-2", covers=covers),
+        RunStarted(THREAD, "r-2", Order(ORIGIN.timestamp), ORIGIN, resumes),
     ]
 
 
@@ -355,7 +355,7 @@ def test_an_unreadable_resume_closes_nothing(given: dict[str, object], pointer: 
 def test_a_failed_run_belongs_to_the_thread_of_its_key() -> None:
     """RUN_ERROR carries no ids; order is never used to guess."""
     error = {"type": "RUN_ERROR", "message": "boom"}
-    expected = RunFailed(ThreadKey("support", "", "タスク"), ORIGIN.timestamp, ORIGIN)
+    expected = RunFailed(ThreadKey("support", "", "タスク"), Order(ORIGIN.timestamp), ORIGIN)
     assert told(read(error, key="タスク".encode())) == [expected]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bridge.core.model import Announced, Interrupted, MovedOn, RunFailed
+from bridge.core.model import Announced, Interrupted, RunFailed, RunStarted
 from tests.unit.protocols.agui_events import ids, only_interrupted, read, told, vectors
 
 RUN_FINISHED = vectors("oracle_run_finished.json")
@@ -122,7 +122,7 @@ def _python_interrupts(case: dict[str, Any]) -> Any:
 def _expected_inputs(event: dict[str, Any]) -> list[type]:
     if _outcome(event) == "interrupt":
         return [Interrupted]
-    by_type: dict[str, list[type]] = {"RUN_STARTED": [MovedOn], "RUN_ERROR": [RunFailed]}
+    by_type: dict[str, list[type]] = {"RUN_STARTED": [RunStarted], "RUN_ERROR": [RunFailed]}
     return by_type.get(event["type"], [])
 
 

@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from bridge.core.model import Counted, Limits
+from bridge.core.model import (
+    Counted,
+    Limits,
+    ResumeSeen,
+    WentOn,
+)
 from tests.unit.protocols.genkit_turns import (
     AT,
     configured,
@@ -213,21 +218,25 @@ def test_a_completed_turn_says_that_the_session_went_on(reason: str) -> None:
     """By the output or the snapshot."""
     for turn in (output({"text": "done"}, reason=reason), snapshot(finishReason=reason)):
         (move,) = moves(read(turn))
-        assert (move.thread.thread_id, move.reason, move.covers) == ("s-1", "moved_on", None)
+        assert isinstance(move, WentOn)
+        assert move.thread.thread_id == "s-1"
 
 
 def test_an_old_snapshot_written_again_closes_nothing_newer() -> None:
     """A store's change capture may repeat a row; its own time is the earlier one."""
     old, wrong = "2020-01-01T00:00:00Z", "soon"
-    assert moves(read(snapshot(finishReason="stop", createdAt=old)))[0].at == 1_577_836_800_000
-    assert moves(read(snapshot(finishReason="stop", createdAt=wrong)))[0].at == AT
+    assert (
+        moves(read(snapshot(finishReason="stop", createdAt=old)))[0].order.at == 1_577_836_800_000
+    )
+    assert moves(read(snapshot(finishReason="stop", createdAt=wrong)))[0].order.at == AT
 
 
 def test_a_turn_that_pauses_again_confirms_its_parent() -> None:
     """Without closing anything: the new questions do that."""
     reading = read(snapshot(request(), parentId="p-0"))
     (move,) = moves(reading)
-    assert (move.run_id, move.covers) == ("p-0", ())
+    assert isinstance(move, ResumeSeen)
+    assert move.run_id == "p-0"
     assert not moves(read(snapshot(request(), parentId="")))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bridge.core import json_text
 from bridge.core.json_text import JsonError
-from bridge.core.model import Carry, Input, Interrupted, Limits, MovedOn
+from bridge.core.model import Input, Interrupted, Keep, Limits, ResumeSeen, WentOn
 from bridge.protocols.a2a import A2a
 from bridge.protocols.a2a.credentials import text_without
 from bridge.protocols.interface import Reading
@@ -104,7 +104,7 @@ def test_a_page_reads_as_its_tasks_do_one_by_one() -> None:
     page = a2a_page(100)
     single = [found for one in page["tasks"] for found in a2a.read({"task": one}).inputs]
     assert list(a2a.read(page).inputs) == single
-    assert sum(type(found) is MovedOn for found in single) == 100
+    assert sum(isinstance(found, ResumeSeen | WentOn) for found in single) == 100
 
 
 # --- Bounds --------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_kept_items_are_held_to_the_limit_of_a_run() -> None:
 def test_a_generation_of_too_many_digits_is_none(state: str) -> None:
     """A reader never raises, and int() does from some thousand digits on."""
     event = a2a.status(state, a2a.text(), generation="9" * 5_000)
-    assert [found.generation for found in a2a.read(event).inputs if hasattr(found, "generation")]
+    assert [found.order.generation for found in a2a.read(event).inputs if hasattr(found, "order")]
     assert a2a.read(event).refusal is None
 
 
@@ -156,7 +156,7 @@ def test_kept_items_that_contradict_each_other_are_none() -> None:
     artifact = a2a.interrupt_artifact("x", "x")
     artifact["artifact"]["parts"][1]["data"]["value"] = "another"
     (carry,) = a2a.read(artifact).inputs
-    assert isinstance(carry, Carry)
+    assert isinstance(carry, Keep)
     event = a2a.only_asked(a2a.read(a2a.hybrid()))
     assert A2a().complete(event, None, carry.body) == event
 
