@@ -14,8 +14,8 @@ from bridge.core.model import (
     Decision,
     Effect,
     Millis,
+    Movement,
     Order,
-    Progress,
     ResumeAnswered,
     ResumeSeen,
     Run,
@@ -37,7 +37,7 @@ from bridge.core.runs import (
 )
 
 
-def moved(thread: Thread, event: Progress, now: Millis) -> Decision:
+def moved(thread: Thread, event: Movement, now: Millis) -> Decision:
     """What it means for the thread's questions that it goes on."""
     match event:
         case RunStarted():

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
+from bridge.core.model import Metric
 from bridge.observe.bounded import BoundedCounter
 from bridge.observe.slot_figures import PREFIX, SlotCollector, SlotFigures
 
@@ -82,8 +83,8 @@ class Metrics:
         )
         Info(PREFIX + "build", "This release", registry=self.registry).info({"version": version})
 
-    def add(self, counts: Mapping[tuple[str, str], int]) -> None:
-        """What a cycle counted, {(metric, label value): amount}; `_total` may be left out."""
+    def add(self, counts: Mapping[tuple[Metric, str], int]) -> None:
+        """What a cycle counted, {(metric, label value): amount}."""
         for (metric, label), amount in counts.items():
             self.count(metric, label, amount)
 

@@ -23,6 +23,7 @@ from bridge.core.model import (
     Input,
     Interrupted,
     Judged,
+    Metric,
     Millis,
     Operation,
     Origin,
@@ -69,7 +70,7 @@ class Cycle:
         self.draft = Draft(ledger)
         self._now = now
         self.outgoing: list[Outgoing] = []
-        self.counts: Counter[tuple[str, str]] = Counter()
+        self.counts: Counter[tuple[Metric, str]] = Counter()
         self.ages: list[float] = []  # seconds each question was open that this cycle closed
         self.defects: list[tuple[Origin, Exception]] = []  # of ours, for the log
         self._closed: set[tuple[ThreadKey, str, int]] = set()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from bridge.core.model import Origin, Run
+from bridge.core.model import Metric, Origin, Run
 from bridge.core.record import Record
 from bridge.records.outgoing import Outgoing
 
@@ -31,7 +31,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
     outgoing: Sequence[Outgoing] = ()
     state: Sequence[StateRecord] = ()
-    counts: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+    counts: Counter[tuple[Metric, str]] = msgspec.field(default_factory=Counter)
     ages: Sequence[float] = ()
     defects: Sequence[tuple[Origin, Exception]] = ()
     decoded: Mapping[bytes, tuple[Run, ...]] = msgspec.field(default_factory=dict)

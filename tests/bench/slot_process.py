@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from bridge.core.model import Metric
 from bridge.kafka.clock import BrokerClock
 from bridge.kafka.identity import Remembered
 from bridge.kafka.setup import SlotSetup, SlotTimes
@@ -26,7 +27,7 @@ class Counted(Metrics):
         self.inputs = 0
         self.accepted = 0
 
-    def add(self, counts: Mapping[tuple[str, str], int]) -> None:
+    def add(self, counts: Mapping[tuple[Metric, str], int]) -> None:
         super().add(counts)
         self.inputs += sum(n for (metric, _), n in counts.items() if metric == "consumed")
         self.accepted += counts.get(("answers", "accepted"), 0)

@@ -23,7 +23,7 @@ _BELOW_KAFKA = {"core", "errors", "observe", "protocols", "records", "slot", "co
 MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
     "errors": set(),
-    "observe": {"errors"},
+    "observe": {"core", "errors"},  # the names of what is counted
     "protocols": {"core"},
     "records": {"core", "errors"},
     "slot": {"core", "errors", "protocols", "records"},

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from bridge.core.model.inputs import Refusal
 from bridge.core.model.state import Run, Thread
-from bridge.core.model.words import JsonText, Millis, Origin, Problem, ThreadKey, Verdict
+from bridge.core.model.words import JsonText, Metric, Millis, Origin, Problem, ThreadKey, Verdict
 
 
 class Publish(Struct, frozen=True, gc=False):
@@ -75,7 +75,7 @@ class DeadLetter(Struct, frozen=True, gc=False):
 class Counted(Struct, frozen=True, gc=False):
     """Something an operator should see in a metric: (metric, label)."""
 
-    metric: str
+    metric: Metric
     label: str = ""
 
 

@@ -233,7 +233,7 @@ class Tick(Struct, frozen=True, gc=False):
     until: Millis | None = None
 
 
-Progress = RunStarted | RunFailed | ResumeAnswered | ResumeSeen | WentOn | ThreadEnded
+Movement = RunStarted | RunFailed | ResumeAnswered | ResumeSeen | WentOn | ThreadEnded
 """What says how a thread goes on after it asked."""
 
 Placed = Interrupted | RunStarted | RunFailed | ResumeSeen | WentOn | ThreadEnded | RunEnded
@@ -242,7 +242,7 @@ Placed = Interrupted | RunStarted | RunFailed | ResumeSeen | WentOn | ThreadEnde
 Context = Keep | Drop | Patch | Outdate
 """What says which context is a run's."""
 
-Input = Interrupted | Progress | Context | Announced | RunEnded | Answer | Operation | Tick
+Input = Interrupted | Movement | Context | Announced | RunEnded | Answer | Operation | Tick
 
 
 class Refusal(Struct, frozen=True, gc=False):

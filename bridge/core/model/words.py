@@ -71,6 +71,22 @@ Reason = Literal[
     "hidden_question",
 ]
 
+Metric = Literal[
+    "answers",  # by verdict
+    "carry_dropped",  # by reason
+    "consumed",  # by topic
+    "dead_letters",  # by reason
+    "expired",  # by source
+    "lenient",  # by kind of deviation
+    "produced",  # by topic
+    "repeats",  # by source
+    "rerouted",  # by topic
+    "resume_failed",  # by source
+    "runs_closed",  # by outcome
+    "unattributable",  # by source
+]
+"""What is counted of a slot's records: names of counters, each with one label."""
+
 
 class Origin(Struct, frozen=True, gc=False, array_like=True):
     """Where a record stood when its producer wrote it; survives a reroute."""
