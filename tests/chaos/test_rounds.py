@@ -18,7 +18,7 @@ from tests.chaos.load import run_load
 from tests.chaos.rounds import MIXED, Site, build_site, round_of, working
 from tests.chaos.workers import Worker
 
-LONG_SEEDS = range(101, 121)
+LONG_SEEDS = (*range(101, 121), *range(301, 311))
 ENOUGH, ENOUGH_OF_EACH = 20, 5
 
 
