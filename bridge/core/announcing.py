@@ -20,6 +20,7 @@ from bridge.core.model import (
     Counted,
     DeadLetter,
     Decision,
+    Digest,
     Interrupted,
     Millis,
     Question,
@@ -90,7 +91,7 @@ def asked_by(thread: Thread, event: RunEnded) -> Interrupted | Refusal | None:
         run_id=event.run_id,
         protocol=event.protocol,
         questions=questions,
-        digest=hashlib.sha256(b"".join(one.digest for one in told)).digest(),
+        digest=Digest(hashlib.sha256(b"".join(one.digest for one in told)).digest()),
         order=event.order,
         origin=event.origin,
     )

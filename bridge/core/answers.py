@@ -14,13 +14,15 @@ from msgspec.structs import replace
 
 from bridge.core import coverage, expiry, json_text, sizes
 from bridge.core.closing import Closed
-from bridge.core.ids import make_id
+from bridge.core.ids import RunKey, key_of
 from bridge.core.lifecycle import CLOSED_VERDICT
 from bridge.core.model import (
     AcceptedAnswer,
     Answer,
+    ApprovalId,
     DeadLetter,
     Decision,
+    Digest,
     Effect,
     Item,
     JsonText,
@@ -36,7 +38,7 @@ from bridge.core.model import (
     Verdict,
 )
 from bridge.core.rules import Rules
-from bridge.core.runs import approval_id, index_of, moved, open_count, put, run_of, with_items
+from bridge.core.runs import index_of, moved, open_count, put, run_of, with_items
 
 
 class Case(Struct, frozen=True, gc=False):
@@ -46,8 +48,8 @@ class Case(Struct, frozen=True, gc=False):
     run: Run
     index: int
     item: Item
-    approval_id: str
-    digest: bytes
+    approval_id: ApprovalId
+    digest: Digest
     at: Millis
     rules: Rules
 
@@ -73,7 +75,7 @@ def judge(thread: Thread, run: Run, answer: Answer, now: Millis, rules: Rules) -
     return _accepted(thread, case, now)
 
 
-def digest_of(answer: Answer, payload: Any) -> bytes:
+def digest_of(answer: Answer, payload: Any) -> Digest:
     """What makes two answers equal: status, payload, action and revised input as JSON values."""
     revised = None if answer.revised_input is None else json_text.value(answer.revised_input)
     return json_text.digest([answer.status, payload, answer.action, revised])
@@ -211,7 +213,7 @@ def _case(answer: Answer, run: Run, index: int, now: Millis, rules: Rules) -> Ca
         run,
         index,
         item,
-        approval_id(run, item.question.interrupt_id),
+        key_of(run).approval_id(item.question.interrupt_id),
         digest_of(answer, payload),
         min(answer.origin.timestamp, now),
         rules,
@@ -313,14 +315,12 @@ def _park(thread: Thread, answer: Answer, now: Millis, rules: Rules) -> Decision
     return Decision(Thread(thread.runs, (*thread.parked, parked), thread.carry))
 
 
-def early_id(answer: Answer) -> str | None:
+def early_id(answer: Answer) -> ApprovalId | None:
     """The approval id of a question that may still come; None where the answer names none."""
     key = answer.thread
     if key is None or answer.run_id is None or answer.interrupt_id is None:
         return answer.approval_id
-    return make_id(
-        "approval", key.source, key.scope, key.thread_id, answer.run_id, answer.interrupt_id
-    )
+    return RunKey.of(key, answer.run_id).approval_id(answer.interrupt_id)
 
 
 def _unjudged(answer: Answer, verdict: Verdict, now: Millis) -> Judged:

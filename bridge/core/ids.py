@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from functools import lru_cache
-from typing import Literal
+from functools import cached_property, lru_cache
+from typing import Final, Literal, get_args
+
+from bridge.core.model import ApprovalId, CommandId, ResumeRunId, Run, ThreadKey
 
 IdKind = Literal["approval", "command", "resume-run"]
 
@@ -59,33 +61,81 @@ def home_of_id(any_id: str, slots: int) -> int:
     return (int(any_id[:8], 16) & 0x7FFFFFFF) % slots
 
 
-def make_id(
-    kind: IdKind, source: str, scope: str, thread_id: str, run_id: str, interrupt_id: str = ""
-) -> str:
-    """A UUIDv8 (RFC 9562): 4 bytes of thread hash, 12 of SHA-256 over the length-prefixed parts.
+class RunKey:
+    """The identity of a run, and the ids that are made of it, each once.
 
-    Cached, because a question's ids are wanted again with each of its records.
+    Two of one run are one object, unless their parts are longer than a cache may keep.
     """
-    if len(scope) + len(thread_id) + len(run_id) + len(interrupt_id) > _CACHED_CHARS:
-        return _make_id(kind, source, scope, thread_id, run_id, interrupt_id)
-    return _cached_id(kind, source, scope, thread_id, run_id, interrupt_id)
+
+    def __init__(self, thread: ThreadKey, run_id: str) -> None:
+        self.thread = thread
+        self.run_id = run_id
+        self._home = f"{thread_hash(thread.thread_id):08x}"
+        self._parts = b"".join(map(_part, (thread.source, thread.scope, thread.thread_id, run_id)))
+
+    @staticmethod
+    def of(thread: ThreadKey, run_id: str) -> RunKey:
+        """The key of a run."""
+        try:
+            return _cached_key(thread, run_id)
+        except _TooLong:
+            return RunKey(thread, run_id)
+
+    @cached_property
+    def command_id(self) -> CommandId:
+        """The id of the one resume command that the run may get."""
+        return CommandId(self.make("command"))
+
+    @cached_property
+    def resume_run_id(self) -> ResumeRunId:
+        """The id of the run that this command starts."""
+        return ResumeRunId(self.make("resume-run"))
+
+    def approval_id(self, interrupt_id: str) -> ApprovalId:
+        """The id under which one question of the run is published."""
+        if len(interrupt_id) > _CACHED_CHARS:
+            return ApprovalId(self.make("approval", interrupt_id))
+        return _cached_approval_id(self, interrupt_id)
+
+    def make(self, kind: IdKind, interrupt_id: str = "") -> str:
+        """A UUIDv8 (RFC 9562): 4 bytes of thread hash, 12 of SHA-256 over the parts, each with its
+        length before it.
+        """
+        made = hashlib.sha256(_KINDS[kind] + self._parts + _part(interrupt_id)).hexdigest()
+        variant = _VARIANTS[made[8]]
+        return f"{self._home}-{made[:4]}-8{made[5:8]}-{variant}{made[9:12]}-{made[12:24]}"
 
 
-def _make_id(
-    kind: IdKind, source: str, scope: str, thread_id: str, run_id: str, interrupt_id: str
-) -> str:
-    text = b""
-    for part in (kind, source, scope, thread_id, run_id, interrupt_id):
-        raw = part.encode()
-        text += _LENGTH.pack(len(raw)) + raw
-    raw16 = bytearray(_LENGTH.pack(thread_hash(thread_id)) + hashlib.sha256(text).digest()[:12])
-    raw16[6] = raw16[6] & 0x0F | 0x80
-    raw16[8] = raw16[8] & 0x3F | 0x80
-    hexed = raw16.hex()
-    return f"{hexed[:8]}-{hexed[8:12]}-{hexed[12:16]}-{hexed[16:20]}-{hexed[20:]}"
+def key_of(run: Run) -> RunKey:
+    """The key of a run as it is remembered."""
+    return RunKey.of(run.thread, run.run_id)
 
 
-_cached_id = lru_cache(maxsize=8_192)(_make_id)
+def _part(text: str) -> bytes:
+    raw = text.encode()
+    return _LENGTH.pack(len(raw)) + raw
+
+
+_VARIANTS: Final = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
+"""Of a hex digit the one with the same low bits and the variant's two before them."""
+
+_KINDS: Final = {kind: _part(kind) for kind in get_args(IdKind)}
+
+
+class _TooLong(Exception):
+    """A cache must not keep a sender's megabytes."""
+
+
+@lru_cache(maxsize=8_192)
+def _cached_key(thread: ThreadKey, run_id: str) -> RunKey:
+    if len(thread.scope) + len(thread.thread_id) + len(run_id) > _CACHED_CHARS:
+        raise _TooLong
+    return RunKey(thread, run_id)
+
+
+@lru_cache(maxsize=8_192)
+def _cached_approval_id(key: RunKey, interrupt_id: str) -> ApprovalId:
+    return ApprovalId(key.make("approval", interrupt_id))
 
 
 def id_bytes(any_id: str) -> bytes:

@@ -16,6 +16,8 @@ from typing import Any
 
 import msgspec
 
+from bridge.core.model import Digest
+
 MAX_DEPTH = 64
 
 
@@ -66,9 +68,9 @@ def exact(text: bytes) -> Any:
     return _EXACT.decode(text)
 
 
-def digest(value: Any) -> bytes:
+def digest(value: Any) -> Digest:
     """16 bytes that are equal for equal JSON values (50 == 50.0, key order does not count)."""
-    return hashlib.sha256(canonical(value)).digest()[:16]
+    return Digest(hashlib.sha256(canonical(value)).digest()[:16])
 
 
 def canonical(value: Any) -> bytes:

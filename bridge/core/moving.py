@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from bridge.core import closing
+from bridge.core.ids import key_of
 from bridge.core.model import (
     ClosedReason,
     Counted,
@@ -29,7 +30,6 @@ from bridge.core.order import is_after
 from bridge.core.runs import (
     publish_changed,
     put,
-    resume_run_id,
     revised,
     with_confirmation,
     with_end,
@@ -135,7 +135,7 @@ def _past(thread: Thread, order: Order, reason: ClosedReason, now: Millis) -> De
 def _resumed_as(thread: Thread, resume_id: str) -> Run | None:
     """The run that this bridge resumed under that id."""
     resumed = (run for run in thread.runs if run.outcome == "resumed")
-    return next((run for run in resumed if resume_run_id(run) == resume_id), None)
+    return next((run for run in resumed if key_of(run).resume_run_id == resume_id), None)
 
 
 def _resumed_last(thread: Thread, order: Order) -> Run | None:

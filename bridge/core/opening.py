@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from bridge.core import answers, closing, expiry, sizes
 from bridge.core.closing import Closed
+from bridge.core.ids import key_of
 from bridge.core.instants import is_usable
 from bridge.core.model import (
+    ApprovalId,
     Counted,
     DeadLetter,
     Decision,
@@ -27,7 +29,7 @@ from bridge.core.model import (
 )
 from bridge.core.order import is_after, order_of
 from bridge.core.rules import Rules
-from bridge.core.runs import approval_id, publish_all, put, with_confirmation, with_end, without
+from bridge.core.runs import publish_all, put, with_confirmation, with_end, without
 
 
 def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -> Decision:
@@ -175,7 +177,8 @@ def _with_early_answers(
     """Judge the answers that came before their question, in the order they came."""
     if not thread.parked:
         return Decision(thread, effects)
-    ids = {approval_id(run, item.question.interrupt_id) for item in run.items}
+    approval_id = key_of(run).approval_id
+    ids = {approval_id(item.question.interrupt_id) for item in run.items}
     early = [parked for parked in thread.parked if parked.approval_id in ids]
     thread = Thread(thread.runs, _without(thread.parked, ids), thread.carry)
     for parked in early:
@@ -184,5 +187,5 @@ def _with_early_answers(
     return Decision(thread, effects)
 
 
-def _without(parked: tuple[Parked, ...], ids: set[str]) -> tuple[Parked, ...]:
+def _without(parked: tuple[Parked, ...], ids: set[ApprovalId]) -> tuple[Parked, ...]:
     return tuple(one for one in parked if one.approval_id not in ids)

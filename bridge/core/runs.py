@@ -5,11 +5,11 @@ Copied by `structs.replace`, never by position: a new field is carried along by 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from bridge.core.ids import make_id
+from bridge.core.ids import key_of
 from bridge.core.lifecycle import MOVES, Move
 from bridge.core.model import (
     AcceptedAnswer,
@@ -24,18 +24,6 @@ from bridge.core.model import (
     RunOutcome,
     Thread,
 )
-
-
-def approval_id(run: Run, interrupt_id: str) -> str:
-    """The id under which one interrupt of the run is published."""
-    key = run.thread
-    return make_id("approval", key.source, key.scope, key.thread_id, run.run_id, interrupt_id)
-
-
-def resume_run_id(run: Run) -> str:
-    """The id of the run that this bridge's resume command starts."""
-    key = run.thread
-    return make_id("resume-run", key.source, key.scope, key.thread_id, run.run_id)
 
 
 def put(thread: Thread, old: Run, new: Run | None) -> Thread:
@@ -129,18 +117,18 @@ def run_of(thread: Thread, named: Answer | Operation) -> Run | None:
                 return run
         return None
     for run in thread.runs:
-        if any(approval_id(run, i.question.interrupt_id) == named.approval_id for i in run.items):
+        approval_id = key_of(run).approval_id
+        if any(approval_id(i.question.interrupt_id) == named.approval_id for i in run.items):
             return run
     return None
 
 
 def index_of(run: Run, answer: Answer) -> int | None:
     """Where in its run the question of an answer stands."""
-    for index, item in enumerate(run.items):
-        interrupt_id = item.question.interrupt_id
-        if answer.interrupt_id is not None:
-            if interrupt_id == answer.interrupt_id:
-                return index
-        elif approval_id(run, interrupt_id) == answer.approval_id:
-            return index
-    return None
+    asked = (item.question.interrupt_id for item in run.items)
+    if answer.interrupt_id is not None:
+        ids: Iterable[str] = asked
+        named: str | None = answer.interrupt_id
+    else:
+        ids, named = map(key_of(run).approval_id, asked), answer.approval_id
+    return next((index for index, one in enumerate(ids) if one == named), None)

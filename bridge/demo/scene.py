@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bridge.core.ids import make_id
+from bridge.core.ids import RunKey
+from bridge.core.model import ThreadKey
 from bridge.demo.agent import Agent
 from bridge.demo.cast import Cast, Reply
 from bridge.demo.outcomes import Ending, Passing, Run
@@ -172,8 +173,8 @@ class Scene:
         if interrupt_id is None:
             run = (agent.name, agent.thread_id, run_id)
             return self.witness.view(run, reply.interrupt).approval_id
-        names = (agent.name, agent.scope, agent.thread_id, run_id, interrupt_id)
-        return make_id("approval", *names)
+        thread = ThreadKey(agent.name, agent.scope, agent.thread_id)
+        return RunKey.of(thread, run_id).approval_id(interrupt_id)
 
     async def _event(self, agent: Agent, event: bytes | None) -> None:
         if event is not None:

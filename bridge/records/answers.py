@@ -16,8 +16,8 @@ from bridge.records.reading import (
     Unusable,
     agreed_approval_id,
     bad,
-    check_id,
     check_texts,
+    checked_id,
     convert,
     named,
     optional_text,
@@ -73,10 +73,8 @@ def read_answer(record: Record, limits: Limits, count: Count = uncounted) -> Ans
 
 
 def _answer(record: Record, wire: WireAnswer, count: Count) -> Answer:
-    approval_id, run_id, interrupt_id = map(
-        named, (wire.approval_id, wire.run_id, wire.interrupt_id)
-    )
-    check_id(approval_id)
+    approval_id = checked_id(named(wire.approval_id))
+    run_id, interrupt_id = named(wire.run_id), named(wire.interrupt_id)
     thread = thread_named(
         wire.source, wire.scope, wire.thread_id, run_id=run_id, interrupt_id=interrupt_id
     )

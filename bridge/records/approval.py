@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
-from bridge.core.ids import make_id
-from bridge.core.model import Item, Question, Run
+from bridge.core.ids import key_of
+from bridge.core.model import ApprovalId, CommandId, Run
 from bridge.core.record import Header
 from bridge.records.headers import header_builder
 from bridge.records.instants import optional_rfc3339, rfc3339
@@ -58,50 +58,30 @@ class WireApproval(msgspec.Struct, omit_defaults=True):
 
 def approval_record(run: Run, index: int, trace: tuple[Header, ...] = ()) -> Outgoing:
     """The upsert of `run.items[index]` as it stands now; `trace` goes on behind its headers."""
-    item = run.items[index]
-    approval_id = approval_id_of(run, item.question)
+    item, key = run.items[index], key_of(run)
+    approval_id = key.approval_id(item.question.interrupt_id)
     return Outgoing(
         topic="approvals",
         key=approval_id.encode(),
-        value=_encode(_approval(run, index, item, approval_id)),
+        value=_encode(_approval(run, index, approval_id, key.command_id)),
         headers=_headers(f"{approval_id}:{item.revision}") + trace,
     )
 
 
 def forget_records(run: Run) -> tuple[Outgoing, ...]:
     """One tombstone for each approval of a run that is no longer remembered."""
-    return tuple(
-        Outgoing("approvals", approval_id_of(run, item.question).encode(), None)
-        for item in run.items
-    )
+    ids = map(key_of(run).approval_id, (item.question.interrupt_id for item in run.items))
+    return tuple(Outgoing("approvals", approval_id.encode(), None) for approval_id in ids)
 
 
-def approval_id_of(run: Run, question: Question) -> str:
-    """The id under which this question of the run is published."""
-    thread = run.thread
-    return make_id(
-        "approval",
-        thread.source,
-        thread.scope,
-        thread.thread_id,
-        run.run_id,
-        question.interrupt_id,
-    )
-
-
-def command_id_of(run: Run) -> str:
-    """The id of the one resume command that this run may get."""
-    thread = run.thread
-    return make_id("command", thread.source, thread.scope, thread.thread_id, run.run_id)
-
-
-def _approval(run: Run, index: int, item: Item, approval_id: str) -> WireApproval:
-    question, answer, thread = item.question, item.answer, run.thread
+def _approval(run: Run, index: int, approval_id: ApprovalId, command_id: CommandId) -> WireApproval:
+    item, thread = run.items[index], run.thread
+    question, answer = item.question, item.answer
     return WireApproval(
         approval_id=approval_id,
         revision=item.revision,
         status=item.status,
-        command_id=command_id_of(run),
+        command_id=command_id,
         kind=question.kind,
         protocol=run.protocol,
         source=thread.source,

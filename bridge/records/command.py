@@ -8,10 +8,9 @@ from __future__ import annotations
 import msgspec
 
 from bridge.core.coverage import entry_answered, entry_status
-from bridge.core.ids import make_id
-from bridge.core.model import Item, Native, Resume, Run
+from bridge.core.ids import RunKey, key_of
+from bridge.core.model import Item, Native, Resume
 from bridge.core.record import Header
-from bridge.records.approval import approval_id_of, command_id_of
 from bridge.records.headers import header_builder
 from bridge.records.instants import optional_rfc3339, rfc3339
 from bridge.records.outgoing import Outgoing
@@ -74,18 +73,16 @@ def command_record(resume: Resume, trace: tuple[Header, ...] = ()) -> Outgoing:
 
 
 def _command(resume: Resume) -> WireCommand:
-    run, thread = resume.run, resume.run.thread
+    run, thread, key = resume.run, resume.run.thread, key_of(resume.run)
     return WireCommand(
-        command_id=command_id_of(run),
+        command_id=key.command_id,
         protocol=run.protocol,
         source=thread.source,
         scope=thread.scope,
         thread_id=thread.thread_id,
         run_id=run.run_id,
-        resume_run_id=make_id(
-            "resume-run", thread.source, thread.scope, thread.thread_id, run.run_id
-        ),
-        entries=tuple(_entry(run, item) for item in run.items),
+        resume_run_id=key.resume_run_id,
+        entries=tuple(_entry(key, item) for item in run.items),
         completed_by=resume.completed_by,
         native=_native(resume.native),
         issued_at=rfc3339(resume.issued_at),
@@ -94,12 +91,12 @@ def _command(resume: Resume) -> WireCommand:
     )
 
 
-def _entry(run: Run, item: Item) -> WireEntry:
+def _entry(key: RunKey, item: Item) -> WireEntry:
     answer = item.answer if entry_answered(item) else None
     status = entry_status(item)
     return WireEntry(
         interrupt_id=item.question.interrupt_id,
-        approval_id=approval_id_of(run, item.question),
+        approval_id=key.approval_id(item.question.interrupt_id),
         status=status,
         closed_reason=item.closed_reason or "cancelled",
         payload=optional_raw(answer.payload) if answer and status == "resolved" else None,

@@ -12,9 +12,9 @@ from bridge.records.reading import (
     BadAnswer,
     Unusable,
     bad,
-    check_id,
     check_same_thread,
     check_texts,
+    checked_id,
     convert,
     named,
     read_object,
@@ -67,8 +67,7 @@ def _probed_slot(wire: WireOperation) -> int:
 def _operation(record: Record, wire: WireOperation, op: Literal["withdraw", "expire"]) -> Operation:
     if wire.slot is not None:
         raise Unusable("malformed", "only a probe names a slot", "/slot")
-    approval_id, run_id = named(wire.approval_id), named(wire.run_id)
-    check_id(approval_id)
+    approval_id, run_id = checked_id(named(wire.approval_id)), named(wire.run_id)
     thread = thread_named(wire.source, wire.scope, wire.thread_id, run_id=run_id)
     if thread is None and approval_id is None:
         raise Unusable("malformed", "needs approval_id or a full identity", "/approval_id")

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from bridge.core import json_text
-from bridge.core.ids import make_id, thread_hash
+from bridge.core.ids import RunKey, thread_hash
 from bridge.core.json_text import JsonError
 from bridge.core.model import (
+    ApprovalId,
     Counted,
     JsonText,
     Judged,
@@ -62,7 +63,7 @@ class BadAnswer:
     origin: Origin
     refusal: Refusal
     answer_id: str | None = None
-    approval_id: str | None = None
+    approval_id: ApprovalId | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -146,15 +147,15 @@ def _is_answer_id(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= ANSWER_ID_MAX
 
 
-def is_id(value: object) -> bool:
+def is_id(value: object) -> TypeGuard[ApprovalId]:
     """Whether this is an id as the bridge writes them: lower case, with hyphens."""
     return isinstance(value, str) and _UUID.fullmatch(value) is not None
 
 
-def check_id(approval_id: str | None) -> None:
-    """Raises Unusable for an approval id that the bridge cannot have made."""
+def checked_id(approval_id: str | None) -> ApprovalId | None:
+    """The id as one of the bridge. Raises Unusable for what the bridge cannot have made."""
     if approval_id is None or is_id(approval_id):
-        return
+        return approval_id
     detail = "not an approval id (a lower-case UUID)"
     if is_id(approval_id.lower()):
         detail = "write the approval id as it was published, in lower case"
@@ -187,18 +188,16 @@ def thread_named(
 
 
 def agreed_approval_id(
-    approval_id: str | None, thread: ThreadKey, run_id: str, interrupt_id: str
-) -> str:
+    approval_id: ApprovalId | None, thread: ThreadKey, run_id: str, interrupt_id: str
+) -> ApprovalId:
     """The approval id of a full identity. Raises Unusable if another one is given with it."""
-    computed = make_id(
-        "approval", thread.source, thread.scope, thread.thread_id, run_id, interrupt_id
-    )
+    computed = RunKey.of(thread, run_id).approval_id(interrupt_id)
     if approval_id not in {None, computed}:
         raise _contradiction()
     return computed
 
 
-def check_same_thread(approval_id: str, thread: ThreadKey) -> None:
+def check_same_thread(approval_id: ApprovalId, thread: ThreadKey) -> None:
     """Raises Unusable if the approval id was made for another thread id."""
     if int(approval_id[:8], 16) != thread_hash(thread.thread_id):
         raise _contradiction()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from bridge.core.announcing import asked_by
 from bridge.core.answers import early_id
-from bridge.core.ids import id_bytes, make_id
+from bridge.core.ids import RunKey, id_bytes, key_of
 from bridge.core.model import (
     Answer,
     Carried,
@@ -133,8 +133,9 @@ class Draft:
         known = {run.run_id for run in seen}
         for run in left:
             if run.run_id not in known:
+                approval_id = key_of(run).approval_id
                 for item in run.items:
-                    self._opened[codec.approval_bytes(run, item.question.interrupt_id)] = key
+                    self._opened[id_bytes(approval_id(item.question.interrupt_id))] = key
 
     def _settle_parked(self, approval: bytes, left: tuple[Parked, ...]) -> None:
         kept = tuple(p for p in left if id_bytes(p.approval_id) == approval)
@@ -166,9 +167,8 @@ def _concerned(thread: Thread, event: Input) -> Iterator[bytes]:
     """The approval ids under which early answers to this input's questions would be parked."""
     asked = asked_by(thread, event) if isinstance(event, RunEnded) else event
     if isinstance(asked, Interrupted):
-        t = asked.thread
-        for q in asked.questions:
-            text = make_id("approval", t.source, t.scope, t.thread_id, asked.run_id, q.interrupt_id)
-            yield id_bytes(text)
+        run = RunKey.of(asked.thread, asked.run_id)
+        for question in asked.questions:
+            yield id_bytes(run.approval_id(question.interrupt_id))
     elif isinstance(event, Answer) and (early := early_id(event)) is not None:
         yield id_bytes(early)

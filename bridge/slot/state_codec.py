@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 from cramjam import zstd
 
-from bridge.core.ids import id_bytes, make_id
+from bridge.core.ids import id_bytes, key_of
 from bridge.core.model import Carried, Millis, Parked, Run, ThreadKey
 from bridge.slot import state_schemas as schemas
 from bridge.slot.single_object import HEADER_SIZE, SingleObject
@@ -88,8 +88,8 @@ def run_key(run: Run) -> bytes:
     A run has one command at most, so its id names the run; the digest lets a tombstone be filed
     under its thread without an index of commands.
     """
-    command = command_bytes(run)
-    return RUN_PREFIX + f"{thread_digest(run.thread).hex()}/{command.hex()}".encode()
+    command = key_of(run).command_id.replace("-", "")
+    return RUN_PREFIX + f"{thread_digest(run.thread).hex()}/{command}".encode()
 
 
 def thread_of_key(key: bytes) -> bytes:
@@ -104,9 +104,7 @@ def command_of_key(key: bytes) -> bytes:
 
 def command_bytes(run: Run) -> bytes:
     """The run's command id as 16 bytes."""
-    thread = run.thread
-    command = make_id("command", thread.source, thread.scope, thread.thread_id, run.run_id)
-    return bytes.fromhex(command.replace("-", ""))
+    return id_bytes(key_of(run).command_id)
 
 
 def parked_key(approval: bytes) -> bytes:
@@ -182,13 +180,8 @@ def open_interrupts(run: Run) -> int:
 
 def approval_ids_of(run: Run) -> bytes:
     """The 16-byte approval ids of the run's items, one after the other."""
-    return b"".join([approval_bytes(run, item.question.interrupt_id) for item in run.items])
-
-
-def approval_bytes(run: Run, interrupt_id: str) -> bytes:
-    """The approval id of one of the run's questions as 16 bytes."""
-    t = run.thread
-    return id_bytes(make_id("approval", t.source, t.scope, t.thread_id, run.run_id, interrupt_id))
+    approval_id = key_of(run).approval_id
+    return b"".join([id_bytes(approval_id(item.question.interrupt_id)) for item in run.items])
 
 
 def peek_run(value: bytes) -> Peek:

@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 from bridge.core import model
 from bridge.core.model import (
     AcceptedAnswer,
+    ApprovalId,
+    Digest,
     Item,
     Judged,
     Limits,
@@ -176,7 +178,7 @@ FULL_ITEM = Item(
     expires_at=1,
     flags=("lapsed",),
     answer=AcceptedAnswer(
-        "resolved", b"", "a", 1, "ana", b"1", b"{}", action="restart", revised_input=b"{}"
+        "resolved", Digest(b""), "a", 1, "ana", b"1", b"{}", action="restart", revised_input=b"{}"
     ),
     closed_at=2,
     closed_reason="answered",
@@ -185,7 +187,7 @@ FULL_RUN = Run(
     thread=ThreadKey("source", "scope", "thread"),
     run_id="run",
     protocol="ag-ui",
-    digest=b"",
+    digest=Digest(b""),
     at=0,
     generation=0,
     origin=ORIGIN,
@@ -198,7 +200,7 @@ FULL_VERDICT = Judged(
     origin=ORIGIN,
     answer_id="a",
     decided_at=1,
-    approval_id="id",
+    approval_id=ApprovalId("id"),
     thread=FULL_RUN.thread,
     run_id="run",
     interrupt_id="int-1",

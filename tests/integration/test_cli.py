@@ -20,8 +20,13 @@ import pytest
 from aiokafka.admin import NewTopic
 
 from bridge.cli.main import main
-from bridge.core.ids import home_slot, make_id
-from bridge.core.model import Answer, Limits, Operation
+from bridge.core.ids import RunKey, home_slot
+from bridge.core.model import (
+    Answer,
+    Limits,
+    Operation,
+    ThreadKey,
+)
 from bridge.core.record import Record
 from bridge.kafka.post import post
 from bridge.kafka.reader import reading, snapshot
@@ -31,7 +36,7 @@ from tests.topics import create_topics
 
 THREAD = "thread-1"
 SOURCE = "support-agents"
-APPROVAL_ID = make_id("approval", SOURCE, "", THREAD, "run-1", "int-1")
+APPROVAL_ID = RunKey(ThreadKey(SOURCE, "", THREAD), "run-1").approval_id("int-1")
 PARTITIONS = 3
 
 

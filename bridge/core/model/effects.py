@@ -9,7 +9,16 @@ from msgspec import Struct, field
 
 from bridge.core.model.inputs import Refusal
 from bridge.core.model.state import Run, Thread
-from bridge.core.model.words import JsonText, Metric, Millis, Origin, Problem, ThreadKey, Verdict
+from bridge.core.model.words import (
+    ApprovalId,
+    JsonText,
+    Metric,
+    Millis,
+    Origin,
+    Problem,
+    ThreadKey,
+    Verdict,
+)
 
 
 class Publish(Struct, frozen=True, gc=False):
@@ -32,7 +41,7 @@ class Judged(Struct, frozen=True, gc=False):
     origin: Origin
     answer_id: str
     decided_at: Millis
-    approval_id: str | None = None
+    approval_id: ApprovalId | None = None
     thread: ThreadKey | None = None
     run_id: str | None = None
     interrupt_id: str | None = None

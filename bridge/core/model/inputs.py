@@ -8,6 +8,8 @@ from msgspec import Struct
 
 from bridge.core.model.words import (
     AnswerStatus,
+    ApprovalId,
+    Digest,
     JsonText,
     Kind,
     Millis,
@@ -15,6 +17,7 @@ from bridge.core.model.words import (
     Origin,
     Problem,
     Reason,
+    ResumeRunId,
     ThreadKey,
 )
 
@@ -46,7 +49,7 @@ class Interrupted(Struct, frozen=True, gc=False):
     run_id: str
     protocol: str
     questions: tuple[Question, ...]
-    digest: bytes  # of the canonical list of interrupts: equal digest, equal event
+    digest: Digest  # of the canonical list of interrupts: equal digest, equal event
     order: Order
     origin: Origin
     native: JsonText | None = None  # run-level context for the body (endpoint, ids)
@@ -79,7 +82,7 @@ class ResumeAnswered(Struct, frozen=True, gc=False):
     """The agent answered our own request, whatever it said: the resume has arrived."""
 
     thread: ThreadKey
-    resume_run_id: str
+    resume_run_id: ResumeRunId
     origin: Origin
 
 
@@ -155,7 +158,7 @@ class Announcement(Struct, frozen=True, gc=False, array_like=True):
     """A question that a run told before its end; equal digests, equal questions."""
 
     question: Question
-    digest: bytes
+    digest: Digest
 
 
 class Announced(Struct, frozen=True, gc=False):
@@ -193,7 +196,7 @@ class Answer(Struct, frozen=True, gc=False, array_like=True):
 
     origin: Origin
     status: AnswerStatus
-    approval_id: str | None = None
+    approval_id: ApprovalId | None = None
     thread: ThreadKey | None = None
     run_id: str | None = None
     interrupt_id: str | None = None
@@ -213,7 +216,7 @@ class Operation(Struct, frozen=True, gc=False):
 
     origin: Origin
     op: Literal["withdraw", "expire"]
-    approval_id: str | None = None
+    approval_id: ApprovalId | None = None
     thread: ThreadKey | None = None
     run_id: str | None = None
     reason: str | None = None

@@ -9,7 +9,9 @@ from msgspec import Struct
 from bridge.core.model.inputs import Announcement, Answer, Question
 from bridge.core.model.words import (
     AnswerStatus,
+    ApprovalId,
     ClosedReason,
+    Digest,
     JsonText,
     Millis,
     Origin,
@@ -23,7 +25,7 @@ class AcceptedAnswer(Struct, frozen=True, gc=False, array_like=True):
     """The answer that counts. Payload and revised input are dropped once the run is closed."""
 
     status: AnswerStatus
-    digest: bytes  # of status, payload, action and revised_input as JSON values
+    digest: Digest  # of status, payload, action and revised_input as JSON values
     answer_id: str
     answered_at: Millis  # the answer record's timestamp
     answered_by: str | None = None
@@ -62,7 +64,7 @@ class Run(Struct, frozen=True, gc=False, array_like=True):
     thread: ThreadKey
     run_id: str
     protocol: str
-    digest: bytes
+    digest: Digest
     at: Millis
     generation: int
     origin: Origin
@@ -84,7 +86,7 @@ class Run(Struct, frozen=True, gc=False, array_like=True):
 class Parked(Struct, frozen=True, gc=False, array_like=True):
     """An answer that came before its question, kept under its approval id until `until`."""
 
-    approval_id: str
+    approval_id: ApprovalId
     answer: Answer
     until: Millis
 

@@ -5,12 +5,18 @@ Instants are milliseconds since the epoch, UTC; free JSON is the bytes of its te
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NewType
 
 from msgspec import Struct
 
 Millis = int
 JsonText = bytes
+
+ApprovalId = NewType("ApprovalId", str)
+CommandId = NewType("CommandId", str)
+ResumeRunId = NewType("ResumeRunId", str)
+Digest = NewType("Digest", bytes)
+"""Equal digests, equal content."""
 
 Kind = Literal["input", "authorization"]
 Status = Literal["pending", "answered", "cancelled", "expired", "superseded", "withdrawn"]

@@ -9,8 +9,8 @@ import re
 from urllib.parse import quote
 
 from bridge.core.coverage import entry_status
+from bridge.core.ids import key_of
 from bridge.core.model import JsonText, Native, Run
-from bridge.core.runs import resume_run_id
 from bridge.protocols import slices
 from bridge.protocols.a2a import answer
 from bridge.protocols.a2a.asked import Asked, asked_of
@@ -59,7 +59,7 @@ def _request(run: Run, method: str, params: JsonText) -> JsonText:
     return slices.object_of(
         {
             "jsonrpc": b'"2.0"',
-            "id": slices.text(resume_run_id(run)),
+            "id": slices.text(key_of(run).resume_run_id),
             "method": slices.text(method),
             "params": params,
         }
@@ -89,7 +89,7 @@ def _message_params(run: Run, asked: Asked) -> JsonText:
     is_0_3 = asked.version == "0.3"
     message = {
         "kind": None if is_proto else slices.text("message"),
-        "messageId": slices.text(resume_run_id(run)),
+        "messageId": slices.text(key_of(run).resume_run_id),
         "taskId": slices.text(run.thread.thread_id),
         "contextId": None if asked.context is None else slices.text(asked.context),
         "role": slices.text("ROLE_USER" if is_proto else "user"),

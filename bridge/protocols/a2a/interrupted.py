@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from bridge.core import json_text
 from bridge.core.model import (
     OF_THREAD,
+    Digest,
     Drop,
     Input,
     Interrupted,
@@ -149,7 +150,7 @@ def _signs(event: Event, message: Message, parts: list[Part]) -> tuple[str, ...]
     return (dialects.UNKNOWN,)
 
 
-def _digest(kind: Kind, question_id: str, message: Message, parts: list[Part]) -> bytes:
+def _digest(kind: Kind, question_id: str, message: Message, parts: list[Part]) -> Digest:
     """What makes two statuses the same question: the words and the data of their message.
 
     Not how a dialect writes them, nor items from elsewhere: a snapshot of the task may lack those.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TypeGuard
 from uuid import UUID
 
 from bridge.core.json_text import JsonError
@@ -19,6 +20,7 @@ from bridge.core.model import (
     Limits,
     Order,
     ResumeAnswered,
+    ResumeRunId,
     ThreadEnded,
     ThreadKey,
 )
@@ -195,7 +197,7 @@ def _refused_request(frame: Frame, error: bytes, event: Event) -> Reading:
     """
     event.strictly()
     event.seen.add("error_envelope")
-    ours = frame.id if isinstance(frame.id, str) and _is_ours(frame.id) else None
+    ours = frame.id if _is_ours(frame.id) else None
     if not _takes_no_answer(error, ours is not None):
         return event.reading()
     task_id = event.key_text()
@@ -217,9 +219,9 @@ def _takes_no_answer(error: bytes, is_ours: bool) -> bool:
     return bool(told_of & _NOT_CANCELABLE)
 
 
-def _is_ours(request_id: str) -> bool:
+def _is_ours(request_id: object) -> TypeGuard[ResumeRunId]:
     """Whether a request's id may be one of this bridge: they are UUIDs of version 8."""
     try:
-        return UUID(request_id).version == 8
+        return isinstance(request_id, str) and UUID(request_id).version == 8
     except ValueError:
         return False

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import msgspec
 
 from bridge.core.coverage import entry_answered, entry_status
+from bridge.core.ids import key_of
 from bridge.core.model import Item, JsonText, Native, Run
-from bridge.core.runs import resume_run_id
 from bridge.protocols.ag_ui.context import Context, read_context
 from bridge.protocols.ag_ui.legacy import command_of
 from bridge.protocols.ag_ui.resume_command import answers_by_order, resume_command
@@ -52,7 +52,7 @@ def build(run: Run, carry: JsonText | None) -> Native:
     command = None if takes_entries else resume_command(run.items)
     body = _RunAgentInput(
         run.thread.thread_id,
-        resume_run_id(run),
+        key_of(run).resume_run_id,
         "1.0",
         _told(kept.state, _OBJECT),
         _told(kept.messages, _told(kept.startMessages, _ARRAY)),

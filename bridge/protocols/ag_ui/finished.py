@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from bridge.core import json_text
-from bridge.core.model import Interrupted, Millis, Order, Question
+from bridge.core.model import Digest, Interrupted, Millis, Order, Question
 from bridge.protocols.ag_ui.ends import ends
 from bridge.protocols.ag_ui.event import NAME, Event
 from bridge.protocols.ag_ui.interrupts import Interrupt, check_count, questions_of, read_leniently
@@ -150,7 +150,7 @@ def _interrupted(
     thread_id: str,
     run_id: str,
     questions: tuple[Question, ...],
-    digest: bytes,
+    digest: Digest,
     at: Millis,
 ) -> Reading:
     thread, origin = event.thread(thread_id), event.record.origin

@@ -12,7 +12,12 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from bridge.core import json_text
-from bridge.core.model import JsonText, Limits, Question
+from bridge.core.model import (
+    Digest,
+    JsonText,
+    Limits,
+    Question,
+)
 from bridge.protocols.fields import Fields, Unreadable
 
 _OPTIONAL_TEXTS = ("message", "toolCallId", "expiresAt", "subagentRunId")
@@ -61,7 +66,7 @@ _SLICES = msgspec.json.Decoder(_EventSlices)
 
 def read_leniently(
     event: bytes, outcome: Fields, limits: Limits, seen: set[str]
-) -> tuple[tuple[Question, ...], bytes]:
+) -> tuple[tuple[Question, ...], Digest]:
     """(questions in order, digest of what was asked) of an interrupt outcome.
 
     The digest is over what the protocol knows of each interrupt, so that the same question written

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from bridge.core import json_text
-from bridge.core.model import JsonText, Question
+from bridge.core.model import Digest, JsonText, Question
 from bridge.protocols.genkit.event import Event
 from bridge.protocols.genkit.message import Request
 from bridge.protocols.genkit.offer import Offer, offer_of
@@ -125,7 +125,7 @@ def _asked(request: Request) -> dict[str, JsonText | None]:
     }
 
 
-def digest_of(requests: Sequence[Request]) -> bytes:
+def digest_of(requests: Sequence[Request]) -> Digest:
     """Of what was asked: equal for the output of a turn and its snapshot."""
     return json_text.digest(
         [

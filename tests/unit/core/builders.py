@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from bridge.core import json_text
 from bridge.core.decide import decide
-from bridge.core.ids import make_id
+from bridge.core.ids import RunKey
 from bridge.core.model import (
     Answer,
+    ApprovalId,
     Decision,
     Effect,
     Input,
@@ -94,8 +95,8 @@ def answer(name: str = "q1", at: Millis = NOW, offset: int = 1, **settings: Any)
     return Answer(Origin("answers", 0, offset, at), status, **given)
 
 
-def approval_of(name: str = "q1", run: str = "run-1") -> str:
-    return make_id("approval", "support", "", "thread-1", run, name)
+def approval_of(name: str = "q1", run: str = "run-1") -> ApprovalId:
+    return RunKey(ThreadKey("support", "", "thread-1"), run).approval_id(name)
 
 
 def opened(*questions: Question | str, **settings: Any) -> Thread:

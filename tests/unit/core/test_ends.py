@@ -10,7 +10,7 @@ from msgspec.structs import fields, replace
 from bridge.core import closing, runs
 from bridge.core.context import body_of
 from bridge.core.decide import decide
-from bridge.core.ids import make_id
+from bridge.core.ids import RunKey
 from bridge.core.model import (
     OF_THREAD,
     Counted,
@@ -25,11 +25,13 @@ from bridge.core.model import (
     Order,
     Origin,
     ResumeAnswered,
+    ResumeRunId,
     ResumeSeen,
     RunFailed,
     RunStarted,
     Thread,
     ThreadEnded,
+    ThreadKey,
     Tick,
     WentOn,
 )
@@ -198,7 +200,7 @@ def seen(run: str | None = None, at: Millis = NOW) -> ResumeSeen:
     return ResumeSeen(THREAD, Order(at), HERE, run)
 
 
-OURS = make_id("resume-run", "support", "", "thread-1", "run-1")
+OURS = RunKey(ThreadKey("support", "", "thread-1"), "run-1").resume_run_id
 
 
 @pytest.mark.parametrize(
@@ -307,7 +309,7 @@ def test_start_of_the_waiting_run_told_again_closes_nothing() -> None:
         (seen(), True),
         (seen("run-1"), True),
         (started("other"), False),
-        (ResumeAnswered(THREAD, "other", HERE), False),
+        (ResumeAnswered(THREAD, ResumeRunId("other"), HERE), False),
         (seen("run-9"), False),
         (seen(at=NOW - 1), False),
     ],

@@ -13,6 +13,7 @@ from bridge.core.model import (
     Announced,
     Announcement,
     DeadLetter,
+    Digest,
     Keep,
     Operation,
     Order,
@@ -48,7 +49,7 @@ WITHDRAW = Operation(HERE, "withdraw", None, THREAD, "run-1")
 EXPIRE = Operation(HERE, "expire", None, THREAD, "run-1")
 ASKED = event(question("a", expires_at_raw=SOON), "b")
 
-TOLD = Announced(THREAD, Announcement(question("q"), b"digest"), HERE)
+TOLD = Announced(THREAD, Announcement(question("q"), Digest(b"digest")), HERE)
 
 STATES: dict[str, Thread] = {
     "none": Thread(),

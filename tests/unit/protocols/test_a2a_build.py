@@ -9,8 +9,17 @@ from uuid import UUID
 
 import pytest
 
-from bridge.core.model import AcceptedAnswer, ClosedReason, Interrupted, Item, Native, Run, Status
-from bridge.core.runs import resume_run_id
+from bridge.core.ids import key_of
+from bridge.core.model import (
+    AcceptedAnswer,
+    ClosedReason,
+    Digest,
+    Interrupted,
+    Item,
+    Native,
+    Run,
+    Status,
+)
 from bridge.protocols.a2a import A2a
 from tests.unit.protocols.a2a_events import (
     adk_call,
@@ -35,7 +44,7 @@ def closed(event: Interrupted, *payloads: bytes, **given_up: ClosedReason) -> Ru
         answered = reason == "answered"
         payload = payloads[index] if answered else None
         answer = AcceptedAnswer(
-            "resolved", b"", "a", 1, payload=None if payload == NONE else payload
+            "resolved", Digest(b""), "a", 1, payload=None if payload == NONE else payload
         )
         state: Status = "answered" if answered else "cancelled"
         items.append(
@@ -96,12 +105,12 @@ def test_the_request_of_1_0() -> None:
     run = closed(only_asked(read(event, {"tenant": "t9", "endpoint": "https://a.example/x"})), b"")
     assert json.loads(native.body) == {
         "jsonrpc": "2.0",
-        "id": resume_run_id(run),
+        "id": key_of(run).resume_run_id,
         "method": "SendMessage",
         "params": {
             "tenant": "t9",
             "message": {
-                "messageId": resume_run_id(run),
+                "messageId": key_of(run).resume_run_id,
                 "taskId": "task-1",
                 "contextId": "ctx-1",
                 "role": "ROLE_USER",

@@ -8,8 +8,16 @@ from typing import Any, Literal
 import pytest
 from msgspec.structs import replace
 
-from bridge.core.ids import make_id
-from bridge.core.model import AcceptedAnswer, AnswerStatus, Item, Question, Run, ThreadKey
+from bridge.core.ids import RunKey
+from bridge.core.model import (
+    AcceptedAnswer,
+    AnswerStatus,
+    Digest,
+    Item,
+    Question,
+    Run,
+    ThreadKey,
+)
 from tests.unit.protocols.agui_events import (
     AG_UI,
     ORIGIN,
@@ -28,7 +36,7 @@ def answered(
     status: AnswerStatus = "resolved",
     metadata: bytes | None = None,
 ) -> Item:
-    answer = AcceptedAnswer(status, b"", "answer-1", 2, payload=payload, metadata=metadata)
+    answer = AcceptedAnswer(status, Digest(b""), "answer-1", 2, payload=payload, metadata=metadata)
     closed: Literal["answered", "cancelled"] = "answered" if status == "resolved" else "cancelled"
     return Item(Question(interrupt_id), closed, answer=answer, closed_at=2, closed_reason=closed)
 
@@ -43,7 +51,9 @@ def lapsed(interrupt_id: str) -> Item:
 
 
 def run_of(*items: Item) -> Run:
-    return Run(THREAD, "r-1", "ag-ui", b"", 1, 0, ORIGIN, 1, items, outcome="resumed", closed_at=9)
+    return Run(
+        THREAD, "r-1", "ag-ui", Digest(b""), 1, 0, ORIGIN, 1, items, outcome="resumed", closed_at=9
+    )
 
 
 def body_of(*items: Item, carry: bytes | None = None) -> Any:
@@ -56,7 +66,7 @@ def test_the_body_continues_the_thread_under_a_new_run_id() -> None:
     assert (native.method, native.endpoint, native.notes) == ("run", None, ("continuity_omitted",))
     assert json.loads(native.body) == {
         "threadId": "t-1",
-        "runId": make_id("resume-run", "support", "", "t-1", "r-1"),
+        "runId": RunKey(ThreadKey("support", "", "t-1"), "r-1").resume_run_id,
         "protocolVersion": "1.0",
         "state": {},
         "messages": [],

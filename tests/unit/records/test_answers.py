@@ -9,13 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.core.model import Answer, Counted, Limits, Operation, Origin, Probe, ThreadKey
+from bridge.core.model import (
+    Answer,
+    ApprovalId,
+    Counted,
+    Limits,
+    Operation,
+    Origin,
+    Probe,
+    ThreadKey,
+)
 from bridge.core.record import Record
 from bridge.records.answers import BadAnswer, read_answer
 from bridge.records.operations import read_operation
 
 ORIGIN = Origin("answers", 0, 9, 1_700_000_000_000)
-APPROVAL_ID = "faf6703e-aba3-8201-b3a3-5057f251dd62"
+APPROVAL_ID = ApprovalId("faf6703e-aba3-8201-b3a3-5057f251dd62")
 IDENTITY = {
     "source": "support-agents",
     "thread_id": "thread-1",

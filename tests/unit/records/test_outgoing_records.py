@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from bridge.core.ids import make_id
+from bridge.core.ids import RunKey
 from bridge.core.model import (
     AcceptedAnswer,
+    ApprovalId,
+    Digest,
     Item,
     Judged,
     Native,
@@ -32,17 +34,19 @@ from bridge.records.verdict import verdict_record
 
 ORIGIN = Origin("agents.run-finished", 3, 41, 1_700_000_000_000)
 THREAD = ThreadKey("support-agents", "", "thread-1")
-APPROVAL_ID = "faf6703e-aba3-8201-b3a3-5057f251dd62"
+APPROVAL_ID = ApprovalId("faf6703e-aba3-8201-b3a3-5057f251dd62")
 AWKWARD = b'{"z": 1e2, "a":50.0,\n "n":18446744073709551617, "s":"\\ud83d\\ude00 \xf0\x9f\x98\x80"}'
 
 
 def run_of(*items: Item, **changes: Any) -> Run:
-    run = Run(THREAD, "run-1", "ag-ui", b"", 0, 0, ORIGIN, 1_700_000_000_250, items)
+    run = Run(THREAD, "run-1", "ag-ui", Digest(b""), 0, 0, ORIGIN, 1_700_000_000_250, items)
     return replace(run, **changes)
 
 
 def answered(interrupt_id: str, reason: Any = "answered", status: Any = "resolved") -> Item:
-    answer = AcceptedAnswer(status, b"", f"a-{interrupt_id}", 5, "ana", b'{"ok":true}', b'{"m":1}')
+    answer = AcceptedAnswer(
+        status, Digest(b""), f"a-{interrupt_id}", 5, "ana", b'{"ok":true}', b'{"m":1}'
+    )
     return Item(Question(interrupt_id), "answered", 2, answer=answer, closed_reason=reason)
 
 
@@ -63,7 +67,7 @@ def test_a_fresh_approval() -> None:
         "approval_id": APPROVAL_ID,
         "revision": 1,
         "status": "pending",
-        "command_id": make_id("command", "support-agents", "", "thread-1", "run-1"),
+        "command_id": RunKey(THREAD, "run-1").command_id,
         "kind": "input",
         "protocol": "ag-ui",
         "source": "support-agents",
@@ -145,9 +149,7 @@ def test_a_command_has_its_entries_in_the_order_of_the_run() -> None:
     value = value_of(outgoing)
     assert outgoing.key == b"thread-1"
     assert [entry["interrupt_id"] for entry in value["entries"]] == ["int-2", "int-1"]
-    assert value["resume_run_id"] == make_id(
-        "resume-run", "support-agents", "", "thread-1", "run-1"
-    )
+    assert value["resume_run_id"] == RunKey(THREAD, "run-1").resume_run_id
     assert value["native"] == {"method": "run", "headers": {}, "body": {}, "notes": []}
 
 

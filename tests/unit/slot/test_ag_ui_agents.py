@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
-from bridge.core.ids import make_id
-from bridge.core.model import Limits, RunPolicy, SourcePolicy
+from bridge.core.ids import RunKey
+from bridge.core.model import (
+    Limits,
+    RunPolicy,
+    SourcePolicy,
+    ThreadKey,
+)
 from bridge.core.record import Header, Record
 from bridge.core.schema import SchemaCache
 from bridge.protocols import configured
@@ -79,9 +84,8 @@ def test_two_agents_of_one_thread_ask_both_and_are_both_answered() -> None:
     commands = [sent(answered(one, agent), "resume-commands")[0] for agent in RUNS]
     assert [(c["scope"], c["run_id"]) for c in commands] == list(RUNS.items())
     for agent, command in zip(RUNS, commands, strict=True):
-        assert command["resume_run_id"] == make_id(
-            "resume-run", "agents", agent, "thr-54", RUNS[agent]
-        )
+        key = RunKey(ThreadKey("agents", agent, "thr-54"), RUNS[agent])
+        assert command["resume_run_id"] == key.resume_run_id
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.core.ids import home_slot, make_id
-from bridge.core.model import Limits, SourcePolicy
+from bridge.core.ids import RunKey, home_slot
+from bridge.core.model import (
+    Limits,
+    SourcePolicy,
+    ThreadKey,
+)
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
 from bridge.protocols import configured
@@ -237,7 +241,7 @@ def test_no_command_has_messages_of_another_thread_or_of_later(
         out = one.cycle(_record(kind, thread, run, step), now=NOW + step)
         one = one.restored()
         if any(a["status"] == "pending" and a["revision"] == 1 for a in sent(out, "approvals")):
-            asked[make_id("command", "agents", "", thread, run)] = step
+            asked[RunKey(ThreadKey("agents", "", thread), run).command_id] = step
         for command in sent(out, "resume-commands"):
             for message in command["native"]["body"]["messages"]:
                 whose, when = message.split()

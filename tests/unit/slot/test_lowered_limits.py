@@ -7,8 +7,13 @@ from typing import Any
 
 import pytest
 
-from bridge.core.ids import make_id
-from bridge.core.model import Limits, RunPolicy, SourcePolicy
+from bridge.core.ids import RunKey
+from bridge.core.model import (
+    Limits,
+    RunPolicy,
+    SourcePolicy,
+    ThreadKey,
+)
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
 from bridge.protocols import PROTOCOLS
@@ -25,7 +30,7 @@ LOWERED = Limits(
     json_depth=4,
     carry_bytes=1,
 )
-ONE, TWO = (make_id("approval", "agents", "", "t-1", "r-1", each) for each in ("i-1", "i-2"))
+ONE, TWO = map(RunKey(ThreadKey("agents", "", "t-1"), "r-1").approval_id, ("i-1", "i-2"))
 
 
 def desk(limits: Limits, allowed: tuple[str, ...] = ()) -> Desk:

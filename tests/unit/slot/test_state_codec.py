@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bridge.core.ids import make_id
+from bridge.core.ids import RunKey
 from bridge.core.model import (
     AcceptedAnswer,
     Answer,
+    ApprovalId,
     Carried,
+    Digest,
     Item,
     Origin,
     Parked,
@@ -39,7 +41,7 @@ OPEN = Run(
     thread=THREAD,
     run_id="run-1",
     protocol="ag-ui",
-    digest=bytes(range(16)),
+    digest=Digest(bytes(range(16))),
     at=ORIGIN.timestamp,
     generation=0,
     origin=ORIGIN,
@@ -51,7 +53,7 @@ OPEN = Run(
 )
 ACCEPTED = AcceptedAnswer(
     status="resolved",
-    digest=bytes(16),
+    digest=Digest(bytes(16)),
     answer_id="answer-1",
     answered_at=1_700_000_001_000,
     payload=b"true",
@@ -60,7 +62,7 @@ CLOSED = Run(
     thread=THREAD,
     run_id="run-1",
     protocol="ag-ui",
-    digest=bytes(16),
+    digest=Digest(bytes(16)),
     at=5,
     generation=1,
     origin=ORIGIN,
@@ -73,7 +75,9 @@ CLOSED = Run(
     confirmed=True,
 )
 CONTEXT = (Carried("run-1", b'{"messages":[]}', 1_700_000_700_000),)
-EARLY = (Parked("approval-1", Answer(ORIGIN, "cancelled", answer_id="a", thread=THREAD), 77),)
+EARLY = (
+    Parked(ApprovalId("approval-1"), Answer(ORIGIN, "cancelled", answer_id="a", thread=THREAD), 77),
+)
 
 
 @settings(deadline=None)
@@ -241,7 +245,7 @@ def test_a_typical_run_is_small() -> None:
         ThreadKey("support-agents", "", "thread-000001"),
         "run-000001",
         "ag-ui",
-        bytes(16),
+        Digest(bytes(16)),
         ORIGIN.timestamp,
         0,
         ORIGIN,
@@ -252,13 +256,10 @@ def test_a_typical_run_is_small() -> None:
 
 
 def _approval(run: Run, item: Item) -> bytes:
-    t = run.thread
-    text = make_id(
-        "approval", t.source, t.scope, t.thread_id, run.run_id, item.question.interrupt_id
-    )
+    text = RunKey(run.thread, run.run_id).approval_id(item.question.interrupt_id)
     return UUID(text).bytes
 
 
 def _with_items(number: int) -> Run:
     items = tuple(Item(Question(f"int-{index}")) for index in range(number))
-    return Run(THREAD, "run-1", "ag-ui", b"", 0, 0, ORIGIN, 0, items)
+    return Run(THREAD, "run-1", "ag-ui", Digest(b""), 0, 0, ORIGIN, 0, items)
