@@ -12,6 +12,7 @@ from bridge.core import model
 from bridge.core.model import (
     AcceptedAnswer,
     Answer,
+    Entry,
     Item,
     Judged,
     Native,
@@ -195,10 +196,25 @@ natives = st.builds(
 )
 
 
+def entries(instants: st.SearchStrategy[int]) -> st.SearchStrategy[Entry]:
+    return st.builds(
+        Entry,
+        question=questions,
+        approval_id=uuids,
+        status=one_of(model.AnswerStatus),
+        closed_reason=one_of(model.ClosedReason),
+        payload=optional(json_texts),
+        metadata=optional(json_texts),
+        answered_by=optional(texts),
+        answered_at=optional(instants),
+    )
+
+
 def resumes(instants: st.SearchStrategy[int]) -> st.SearchStrategy[Resume]:
     return st.builds(
         Resume,
         run=runs(instants),
+        entries=st.lists(entries(instants), min_size=1, max_size=3).map(tuple),
         native=natives,
         completed_by=st.sampled_from(["answers", "expiry", "mixed"]),
         issued_at=instants,

@@ -14,11 +14,13 @@ from msgspec.structs import replace
 from bridge.core import closing, sizes
 from bridge.core.closing import Closed
 from bridge.core.context import body_of
+from bridge.core.ids import RunKey, key_of
 from bridge.core.model import (
     AnswerStatus,
     Carried,
     ClosedReason,
     DeadLetter,
+    Entry,
     Item,
     JsonText,
     Millis,
@@ -41,14 +43,33 @@ def is_complete(items: Sequence[Item]) -> bool:
     return True
 
 
-def entry_status(item: Item) -> AnswerStatus:
-    """The status of an interrupt's entry: only an answer that still counts is `resolved`."""
-    return "resolved" if item.closed_reason == "answered" else "cancelled"
+def entries_of(run: Run) -> tuple[Entry, ...]:
+    """How each question of a run with nothing pending ended, in the order of the run."""
+    key = key_of(run)
+    return tuple([_entry(key, item) for item in run.items])
 
 
-def entry_answered(item: Item) -> bool:
-    """Whether the entry carries what somebody answered, payload and name included."""
-    return item.closed_reason in ("answered", "cancelled")
+def _entry(key: RunKey, item: Item) -> Entry:
+    reason, answer = item.closed_reason, item.answer
+    assert reason is not None, "an entry is of a question that has ended"
+    status: AnswerStatus = "resolved" if reason == "answered" else "cancelled"
+    entry = Entry(item.question, key.approval_id(item.question.interrupt_id), status, reason)
+    if answer is None or reason not in ("answered", "cancelled"):
+        return entry
+    entry = replace(
+        entry,
+        metadata=answer.metadata,
+        answered_by=answer.answered_by,
+        answered_at=answer.answered_at,
+    )
+    if status == "cancelled":
+        return entry
+    return replace(
+        entry,
+        payload=answer.payload,
+        action=answer.action,
+        revised_input=answer.revised_input,
+    )
 
 
 def resume(
@@ -62,12 +83,21 @@ def resume(
     if any([_needs_refusal(item) for item in items]):
         return "no_refusal_configured"
     full = with_outcome(run, _next_revisions(run, items), "resumed", now)
-    native = _fitting(full, body_of(carry, run.run_id), rules)
+    entries = entries_of(full)
+    native = _fitting(full, entries, body_of(carry, run.run_id), rules)
     if native is None:
         return "command_too_large"
     if native.abandons_siblings:
         full = with_outcome(full, [_abandoned(item) for item in full.items], "resumed", now)
-    command = Resume(full, native, completed_by(full.items), now, deliver_by(full.items))
+        entries = entries_of(full)
+    command = Resume(
+        run=full,
+        entries=entries,
+        native=native,
+        completed_by=completed_by(full.items),
+        issued_at=now,
+        deliver_by=deliver_by(full.items),
+    )
     return Closed(closing.remembered(full), (*publish_all(full), command))
 
 
@@ -111,7 +141,7 @@ def deliver_by(items: Sequence[Item]) -> Millis | None:
     deadlines = [
         item.expires_at
         for item in items
-        if item.expires_at is not None and entry_status(item) == "resolved"
+        if item.expires_at is not None and item.closed_reason == "answered"
     ]
     return min(deadlines, default=None)
 
@@ -131,14 +161,16 @@ def _abandoned(item: Item) -> Item:
     return replace(item, closed_reason="sibling_abandoned")
 
 
-def _fitting(run: Run, carry: JsonText | None, rules: Rules) -> Native | None:
+def _fitting(
+    run: Run, entries: Sequence[Entry], carry: JsonText | None, rules: Rules
+) -> Native | None:
     """The native body, with the carried context if it fits, without it if only that does."""
-    native = rules.build(run, carry)
+    native = rules.build(run, entries, carry)
     if _fits(run, native, rules):
         return native
     if carry is None:
         return None
-    native = rules.build(run, None)
+    native = rules.build(run, entries, None)
     if not _fits(run, native, rules):
         return None
     if _OMITTED in native.notes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from bridge.core.model import JsonText, Native, Run
+from bridge.core.model import Entry, JsonText, Native, Run
 from bridge.protocols.a2a import A2a
 from bridge.protocols.ag_ui import AgUi
 from bridge.protocols.genkit import Genkit
@@ -27,6 +27,6 @@ def configured(name: str, options: Mapping[str, object], continuity: bool = Fals
     return replace(protocol, continuity=True)
 
 
-def build_native(run: Run, carry: JsonText | None) -> Native:
+def build_native(run: Run, entries: Sequence[Entry], carry: JsonText | None) -> Native:
     """The native body that continues a closed run, built by the run's own protocol."""
-    return PROTOCOLS[run.protocol].build(run, carry)
+    return PROTOCOLS[run.protocol].build(run, entries, carry)

@@ -6,12 +6,22 @@ given one closed run and says what an executor has to send.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
-from bridge.core.model import Counted, Input, Interrupted, JsonText, Limits, Native, Refusal, Run
+from bridge.core.model import (
+    Counted,
+    Entry,
+    Input,
+    Interrupted,
+    JsonText,
+    Limits,
+    Native,
+    Refusal,
+    Run,
+)
 from bridge.core.record import Record
 
 __all__ = ["AgentProtocol", "Reading", "Record"]
@@ -52,8 +62,8 @@ class AgentProtocol(Protocol):
         whose status repeats without its items, or follows an artifact that has them, finds them.
         """
 
-    def build(self, run: Run, carry: JsonText | None) -> Native:
-        """The body that continues `run`, whose items all have their final status and answers.
+    def build(self, run: Run, entries: Sequence[Entry], carry: JsonText | None) -> Native:
+        """The body that continues `run`, whose questions ended as `entries` say, in its order.
 
         `carry` is the context this protocol's own `Keep` inputs kept for the run, if any.
         What a source's settings contribute has to stand in `run.native` since the run opened.

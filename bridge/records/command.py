@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
-from bridge.core.coverage import entry_answered, entry_status
-from bridge.core.ids import RunKey, key_of
-from bridge.core.model import Item, Native, Resume
+from bridge.core.ids import key_of
+from bridge.core.model import Entry, Native, Resume
 from bridge.core.record import Header
 from bridge.records.headers import header_builder
 from bridge.records.instants import optional_rfc3339, rfc3339
@@ -82,7 +81,7 @@ def _command(resume: Resume) -> WireCommand:
         thread_id=thread.thread_id,
         run_id=run.run_id,
         resume_run_id=key.resume_run_id,
-        entries=tuple(_entry(key, item) for item in run.items),
+        entries=tuple([_entry(entry) for entry in resume.entries]),
         completed_by=resume.completed_by,
         native=_native(resume.native),
         issued_at=rfc3339(resume.issued_at),
@@ -91,18 +90,16 @@ def _command(resume: Resume) -> WireCommand:
     )
 
 
-def _entry(key: RunKey, item: Item) -> WireEntry:
-    answer = item.answer if entry_answered(item) else None
-    status = entry_status(item)
+def _entry(entry: Entry) -> WireEntry:
     return WireEntry(
-        interrupt_id=item.question.interrupt_id,
-        approval_id=key.approval_id(item.question.interrupt_id),
-        status=status,
-        closed_reason=item.closed_reason or "cancelled",
-        payload=optional_raw(answer.payload) if answer and status == "resolved" else None,
-        metadata=optional_raw(answer.metadata) if answer else None,
-        answered_by=answer.answered_by if answer else None,
-        answered_at=rfc3339(answer.answered_at) if answer else None,
+        interrupt_id=entry.question.interrupt_id,
+        approval_id=entry.approval_id,
+        status=entry.status,
+        closed_reason=entry.closed_reason,
+        payload=optional_raw(entry.payload),
+        metadata=optional_raw(entry.metadata),
+        answered_by=entry.answered_by,
+        answered_at=optional_rfc3339(entry.answered_at),
     )
 
 

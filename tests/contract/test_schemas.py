@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.core import model
+from bridge.core.coverage import entries_of
 from bridge.core.model import (
     AcceptedAnswer,
     ApprovalId,
@@ -209,6 +210,7 @@ FULL_VERDICT = Judged(
 )
 FULL_RESUME = Resume(
     run=FULL_RUN,
+    entries=entries_of(FULL_RUN),
     native=Native("run", b"{}", "https://example.org", {"a": "b"}, ("note",)),
     completed_by="answers",
     issued_at=1,

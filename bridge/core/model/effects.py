@@ -7,10 +7,12 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from bridge.core.model.inputs import Refusal
+from bridge.core.model.inputs import Question, Refusal
 from bridge.core.model.state import Run, Thread
 from bridge.core.model.words import (
+    AnswerStatus,
     ApprovalId,
+    ClosedReason,
     JsonText,
     Metric,
     Millis,
@@ -60,10 +62,30 @@ class Native(Struct, frozen=True, gc=False):
     abandons_siblings: bool = False  # the body takes the whole run back: no answer is delivered
 
 
+class Entry(Struct, frozen=True, gc=False):
+    """How one question of a run ended, as its resume command has it.
+
+    `resolved` is only an answer that still counts. Payload, action and revised input are those of
+    such an answer; metadata, name and instant also those of one that cancelled.
+    """
+
+    question: Question
+    approval_id: ApprovalId
+    status: AnswerStatus
+    closed_reason: ClosedReason
+    payload: JsonText | None = None
+    metadata: JsonText | None = None
+    answered_by: str | None = None
+    answered_at: Millis | None = None
+    action: Literal["restart", "respond"] | None = None
+    revised_input: JsonText | None = None
+
+
 class Resume(Struct, frozen=True, gc=False):
-    """The run is complete: emit its one resume command. `run` still has its payloads."""
+    """The run is complete: emit its one resume command, with its entries in the run's order."""
 
     run: Run
+    entries: tuple[Entry, ...]
     native: Native
     completed_by: Literal["answers", "expiry", "mixed"]
     issued_at: Millis

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from bridge.core.model.effects import Native
+from bridge.core.model.effects import Entry, Native
 from bridge.core.model.state import Run, RunPolicy
 from bridge.core.model.words import JsonText, Millis
 
@@ -40,5 +40,5 @@ class SourcePolicy(Struct, frozen=True, gc=False):
     run: RunPolicy = RunPolicy()
 
 
-BuildNative = Callable[[Run, JsonText | None], Native]
-"""The protocol's `build`: (closed run with its payloads, carried context) to native body."""
+BuildNative = Callable[[Run, Sequence[Entry], JsonText | None], Native]
+"""The protocol's `build`: (closed run, how its questions ended, carried context) to native body."""

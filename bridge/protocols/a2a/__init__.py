@@ -5,11 +5,11 @@ Reads 1.0 and 0.3 in all bindings. `Options` says what a source's configuration 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bridge.core.model import Interrupted, JsonText, Limits, Native, Run
+from bridge.core.model import Entry, Interrupted, JsonText, Limits, Native, Run
 from bridge.protocols.a2a.build import build
 from bridge.protocols.a2a.complete import complete
 from bridge.protocols.a2a.event import NAME
@@ -34,5 +34,5 @@ class A2a:
     def complete(self, event: Interrupted, run: Run | None, carry: JsonText | None) -> Interrupted:
         return complete(event, run, carry)
 
-    def build(self, run: Run, carry: JsonText | None) -> Native:
-        return build(run)  # what the answer needs stands in the run since it opened
+    def build(self, run: Run, entries: Sequence[Entry], carry: JsonText | None) -> Native:
+        return build(run, entries)  # what the answer needs stands in the run since it opened

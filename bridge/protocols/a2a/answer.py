@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from bridge.core.model import Item, JsonText
+from bridge.core.model import Entry, JsonText
 from bridge.protocols import slices
 from bridge.protocols.a2a import adk, kagent
 from bridge.protocols.a2a.asked import Asked, item_of
@@ -26,41 +26,41 @@ _URIS = {
 _LANGGRAPH_ID = re.compile(r"[0-9a-f]{32}")
 
 
-def parts(items: Sequence[Item], asked: Asked) -> JsonText:
+def parts(entries: Sequence[Entry], asked: Asked) -> JsonText:
     """The message's parts, in the order of the run."""
-    resumed = [item for item in items if item_of(item.question).shape == "langgraph"]
+    resumed = [entry for entry in entries if item_of(entry.question).shape == "langgraph"]
     found = [_data(asked, resume=_resume(resumed))] if resumed else []
-    for item in items:
-        found.extend(_parts(item, asked))
+    for entry in entries:
+        found.extend(_parts(entry, asked))
     return slices.array_of(found)
 
 
-def metadata(items: Sequence[Item]) -> JsonText | None:
+def metadata(entries: Sequence[Entry]) -> JsonText | None:
     """The message's metadata: decisions and forms stand under the address of their extension."""
     members: dict[str, JsonText | None] = {}
-    for item in items:
-        how = item_of(item.question)
+    for entry in entries:
+        how = item_of(entry.question)
         if how.shape in kagent.SHAPES:
-            members[kagent.URI] = kagent.response(items, how.shape, how.request)
+            members[kagent.URI] = kagent.response(entries, how.shape, how.request)
         elif how.shape in _URIS:
-            members[_URIS[how.shape]] = _payload(item)
+            members[_URIS[how.shape]] = _payload(entry)
     return slices.object_of(members) if members else None
 
 
-def takes_a_no(item: Item) -> bool:
+def takes_a_no(entry: Entry) -> bool:
     """Whether the agent is told of an item that was given up, and its task goes on."""
-    return item_of(item.question).shape == kagent.TOOL
+    return item_of(entry.question).shape == kagent.TOOL
 
 
-def extensions(items: Sequence[Item]) -> list[str]:
+def extensions(entries: Sequence[Entry]) -> list[str]:
     """The extensions that the answer itself makes use of."""
-    shapes = (item_of(item.question).shape for item in items)
+    shapes = (item_of(entry.question).shape for entry in entries)
     return sorted({_URIS[shape] for shape in shapes if shape in _URIS})
 
 
-def _parts(item: Item, asked: Asked) -> Iterator[JsonText]:
-    payload, interrupt_id = _payload(item), slices.text(item.question.interrupt_id)
-    how = item_of(item.question)
+def _parts(entry: Entry, asked: Asked) -> Iterator[JsonText]:
+    payload, interrupt_id = _payload(entry), slices.text(entry.question.interrupt_id)
+    how = item_of(entry.question)
     match how.shape:
         case "plain":
             yield _text(payload, asked) if _is_text(payload) else _value(payload, asked)
@@ -81,17 +81,16 @@ def _parts(item: Item, asked: Asked) -> Iterator[JsonText]:
             return  # said in the metadata, or with the other items
 
 
-def _resume(items: Sequence[Item]) -> JsonText:
+def _resume(entries: Sequence[Entry]) -> JsonText:
     """By id, which LangGraph needs where more is pending than it has shown; else the value."""
-    ids = [item.question.interrupt_id for item in items]
-    if len(items) == 1 and not _LANGGRAPH_ID.fullmatch(ids[0]):
-        return _payload(items[0])
-    return slices.object_of({key: _payload(i) for key, i in zip(ids, items, strict=True)})
+    ids = [entry.question.interrupt_id for entry in entries]
+    if len(entries) == 1 and not _LANGGRAPH_ID.fullmatch(ids[0]):
+        return _payload(entries[0])
+    return slices.object_of({key: _payload(i) for key, i in zip(ids, entries, strict=True)})
 
 
-def _payload(item: Item) -> JsonText:
-    answer = item.answer
-    return _NULL if answer is None or answer.payload is None else answer.payload.strip()
+def _payload(entry: Entry) -> JsonText:
+    return _NULL if entry.payload is None else entry.payload.strip()
 
 
 def _is_text(payload: JsonText) -> bool:

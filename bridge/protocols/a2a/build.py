@@ -6,11 +6,13 @@ Ready to send in the agent's own version and binding; nothing is left to fill in
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from urllib.parse import quote
 
-from bridge.core.coverage import entry_status
+from msgspec.structs import replace
+
 from bridge.core.ids import key_of
-from bridge.core.model import JsonText, Native, Run
+from bridge.core.model import Entry, JsonText, Native, Run
 from bridge.protocols import slices
 from bridge.protocols.a2a import answer
 from bridge.protocols.a2a.asked import Asked, asked_of
@@ -23,16 +25,20 @@ _CANCEL = {"1.0": "CancelTask", "0.3": "tasks/cancel"}
 _HEADER_URI = re.compile(r"[!#-+\--;=?-~]+")
 
 
-def build(run: Run) -> Native:
+def build(run: Run, entries: Sequence[Entry]) -> Native:
     """An answer to every item in one message; or, where one was given up, the task's end.
 
     Not where the agent's dialect has a no for it.
     """
     asked = asked_of(run.native)
-    if all(entry_status(item) == "resolved" or answer.takes_a_no(item) for item in run.items):
-        return _native(run, asked, _SEND, "/message:send", _message_params(run, asked))
+    headers = _headers(entries, asked)
+    if all(entry.status == "resolved" or answer.takes_a_no(entry) for entry in entries):
+        params = _message_params(run, entries, asked)
+        return _native(run, asked, _SEND, "/message:send", params, headers)
     path = f"/tasks/{quote(run.thread.thread_id, safe='')}:cancel"
-    return _native(run, asked, _CANCEL, path, _cancel_params(run, asked), abandons=True)
+    params = _cancel_params(run, entries, asked)
+    native = _native(run, asked, _CANCEL, path, params, headers)
+    return replace(native, abandons_siblings=True)
 
 
 def _native(
@@ -41,7 +47,7 @@ def _native(
     methods: dict[str, str],
     path: str,
     params: JsonText,
-    abandons: bool = False,
+    headers: dict[str, str],
 ) -> Native:
     method = methods[asked.version]
     if asked.binding == "rest":
@@ -50,8 +56,7 @@ def _native(
         body = params
     else:
         endpoint, body = asked.endpoint or "", _request(run, method, params)
-    headers = _headers(run, asked)
-    return Native(method, body, endpoint or None, headers, abandons_siblings=abandons)
+    return Native(method, body, endpoint or None, headers)
 
 
 def _request(run: Run, method: str, params: JsonText) -> JsonText:
@@ -66,13 +71,13 @@ def _request(run: Run, method: str, params: JsonText) -> JsonText:
     )
 
 
-def _headers(run: Run, asked: Asked) -> dict[str, str]:
+def _headers(entries: Sequence[Entry], asked: Asked) -> dict[str, str]:
     """0.3 has no version header; to a 1.0 agent its absence means 0.3."""
     rest_1_0 = asked.binding == "rest" and asked.version == "1.0"
     headers = {"Content-Type": "application/a2a+json" if rest_1_0 else "application/json"}
     if asked.version == "1.0":
         headers["A2A-Version"] = "1.0"
-    used = {*asked.extensions, *answer.extensions(run.items)}
+    used = {*asked.extensions, *answer.extensions(entries)}
     sendable = sorted(uri for uri in used if _HEADER_URI.fullmatch(uri))
     if sendable:
         headers["A2A-Extensions" if asked.version == "1.0" else "X-A2A-Extensions"] = ", ".join(
@@ -81,11 +86,11 @@ def _headers(run: Run, asked: Asked) -> dict[str, str]:
     return headers
 
 
-def _message_params(run: Run, asked: Asked) -> JsonText:
+def _message_params(run: Run, entries: Sequence[Entry], asked: Asked) -> JsonText:
     """Never waits for the agent to work on; `ifGenerationMatch` refuses a stale answer."""
     is_proto = asked.version == "1.0" or asked.binding == "rest"
-    parts = answer.parts(run.items, asked)
-    used = answer.extensions(run.items)
+    parts = answer.parts(entries, asked)
+    used = answer.extensions(entries)
     is_0_3 = asked.version == "0.3"
     message = {
         "kind": None if is_proto else slices.text("message"),
@@ -94,7 +99,7 @@ def _message_params(run: Run, asked: Asked) -> JsonText:
         "contextId": None if asked.context is None else slices.text(asked.context),
         "role": slices.text("ROLE_USER" if is_proto else "user"),
         "content" if is_proto and is_0_3 else "parts": parts,
-        "metadata": answer.metadata(run.items),
+        "metadata": answer.metadata(entries),
         "extensions": slices.array_of(map(slices.text, used)) if used else None,
     }
     return slices.object_of(
@@ -113,10 +118,9 @@ def _configuration(asked: Asked) -> JsonText:
     )
 
 
-def _cancel_params(run: Run, asked: Asked) -> JsonText:
-    given_up = (item for item in run.items if entry_status(item) == "cancelled")
-    reasons = {item.closed_reason or item.status: None for item in given_up}
-    reason = slices.text(", ".join(reasons))
+def _cancel_params(run: Run, entries: Sequence[Entry], asked: Asked) -> JsonText:
+    given_up = (entry.closed_reason for entry in entries if entry.status == "cancelled")
+    reason = slices.text(", ".join(dict.fromkeys(given_up)))
     return slices.object_of(
         {
             "tenant": _tenant(asked),

@@ -12,9 +12,7 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
-from bridge.core.coverage import entry_status
-from bridge.core.model import Item as Asked
-from bridge.core.model import JsonText
+from bridge.core.model import Entry, JsonText
 from bridge.protocols import slices
 from bridge.protocols.a2a.items import Item, Message, read_as
 from bridge.protocols.fields import Unreadable
@@ -143,30 +141,27 @@ def _texts(asked: _Question) -> JsonText:
 # --- Answers --------------------------------------------------------------------------------------
 
 
-def response(items: Sequence[Asked], shape: str, request: str | None) -> JsonText:
-    """The metadata that answers all `items`, which are of one shape and in the request's order."""
+def response(entries: Sequence[Entry], shape: str, request: str | None) -> JsonText:
+    """The metadata that answers all entries, which are of one shape and in the request's order."""
     if shape == TOOL:
-        approvals = slices.array_of(map(_approval, items))
+        approvals = slices.array_of(map(_approval, entries))
         return slices.object_of({"type": b'"tool_approval_response"', "approvals": approvals})
-    answers = slices.array_of(slices.object_of({"answer": _answer(item)}) for item in items)
+    answers = slices.array_of(slices.object_of({"answer": _answer(entry)}) for entry in entries)
     members = {"type": b'"ask_user_response"', "id": slices.text(request or ""), "answers": answers}
     return slices.object_of(members)
 
 
-def _approval(item: Asked) -> JsonText:
+def _approval(entry: Entry) -> JsonText:
     """A tool that nobody decided on is rejected, and its agent is told why."""
-    members: dict[str, JsonText | None] = {"id": slices.text(item.question.interrupt_id)}
-    answer = item.answer
-    if entry_status(item) == "resolved" and answer is not None and answer.payload is not None:
-        return slices.object_of(members | slices.members_of(answer.payload))
-    reason = f"not approved: {item.closed_reason or item.status}"
+    members: dict[str, JsonText | None] = {"id": slices.text(entry.question.interrupt_id)}
+    if entry.payload is not None:
+        return slices.object_of(members | slices.members_of(entry.payload))
+    reason = f"not approved: {entry.closed_reason}"
     return slices.object_of(
         members | {"approved": b"false", "rejection_reason": slices.text(reason)}
     )
 
 
-def _answer(item: Asked) -> JsonText:
-    payload = b"null"
-    if item.answer is not None and item.answer.payload is not None:
-        payload = item.answer.payload.strip()
+def _answer(entry: Entry) -> JsonText:
+    payload = b"null" if entry.payload is None else entry.payload.strip()
     return payload if payload.startswith(b"[") else slices.array_of([payload])

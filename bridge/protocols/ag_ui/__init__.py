@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from bridge.core.model import Interrupted, JsonText, Limits, Native, Run
+from bridge.core.model import Entry, Interrupted, JsonText, Limits, Native, Run
 from bridge.protocols.ag_ui import continuity
 from bridge.protocols.ag_ui.build import build
 from bridge.protocols.ag_ui.event import NAME
@@ -39,5 +39,5 @@ class AgUi:
     def complete(self, event: Interrupted, run: Run | None, carry: JsonText | None) -> Interrupted:
         return event  # a RUN_FINISHED event says all it has to say
 
-    def build(self, run: Run, carry: JsonText | None) -> Native:
-        return build(run, carry)
+    def build(self, run: Run, entries: Sequence[Entry], carry: JsonText | None) -> Native:
+        return build(run, entries, carry)

@@ -5,13 +5,12 @@ The body is put together from slices: payloads, metadata and carried context go 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from bridge.core.coverage import entry_answered, entry_status
 from bridge.core.ids import key_of
-from bridge.core.model import Item, JsonText, Native, Run
+from bridge.core.model import Entry, JsonText, Native, Run
 from bridge.protocols.ag_ui.context import Context, read_context
 from bridge.protocols.ag_ui.legacy import command_of
 from bridge.protocols.ag_ui.resume_command import answers_by_order, resume_command
@@ -41,15 +40,15 @@ _NOTHING = Context()
 _encode = msgspec.json.Encoder().encode
 
 
-def build(run: Run, carry: JsonText | None) -> Native:
+def build(run: Run, entries: Sequence[Entry], carry: JsonText | None) -> Native:
     """One entry per interrupt, in the run's order, under a new run id on the same thread.
 
     A run that asked in the older way is resumed in it, unless its agent takes entries all the same.
     0.x producers require all members of the context, so what nobody told goes out empty.
     """
     kept = _NOTHING if carry is None else read_context(carry)
-    takes_entries = all(command_of(item.question) is None for item in run.items)
-    command = None if takes_entries else resume_command(run.items)
+    takes_entries = all(command_of(entry.question) is None for entry in entries)
+    command = None if takes_entries else resume_command(entries)
     body = _RunAgentInput(
         run.thread.thread_id,
         key_of(run).resume_run_id,
@@ -59,9 +58,9 @@ def build(run: Run, carry: JsonText | None) -> Native:
         _told(kept.tools, _ARRAY),
         _told(kept.context, _ARRAY),
         msgspec.Raw(_forwarded(kept, command)),
-        [_entry(item) for item in run.items] if takes_entries else msgspec.UNSET,
+        [_entry(entry) for entry in entries] if takes_entries else msgspec.UNSET,
     )
-    return Native("run", _encode(body), notes=tuple(_notes(run, kept, takes_entries)))
+    return Native("run", _encode(body), notes=tuple(_notes(entries, kept, takes_entries)))
 
 
 def _forwarded(kept: Context, command: JsonText | None) -> JsonText:
@@ -81,36 +80,33 @@ def _told(member: msgspec.Raw, otherwise: msgspec.Raw) -> msgspec.Raw:
     return member if bytes(member) else otherwise
 
 
-def _notes(run: Run, kept: Context, takes_entries: bool) -> Iterator[str]:
+def _notes(entries: Sequence[Entry], kept: Context, takes_entries: bool) -> Iterator[str]:
     """What the body leaves out, and where its order counts."""
     if not bytes(kept.messages):
         yield "messages_at_start" if bytes(kept.startMessages) else "continuity_omitted"
     if kept.stateOmitted:
         yield "state_omitted"
-    given = [item.answer.metadata for item in run.items if item.answer and entry_answered(item)]
-    if any(not_null(m) and not (takes_entries and _only_object(m)) for m in given):
+    given = [entry.metadata for entry in entries if not_null(entry.metadata)]
+    if any(not (takes_entries and _only_object(metadata)) for metadata in given):
         yield "metadata_omitted"
-    if not takes_entries and answers_by_order(run.items):
+    if not takes_entries and answers_by_order(entries):
         yield "answers_by_order"
 
 
-def _entry(item: Item) -> _Entry:
+def _entry(entry: Entry) -> _Entry:
     """A cancelled entry has no payload; its metadata is what the answerer said, else the cause.
 
     AG-UI has no null payload or metadata: every reader takes one for absent.
     """
-    answer = item.answer if entry_answered(item) else None
-    status = entry_status(item)
-    payload = not_null(answer.payload) if answer and status == "resolved" else None
-    given = _only_object(answer.metadata) if answer else None
+    payload, given = not_null(entry.payload), _only_object(entry.metadata)
     metadata: msgspec.Raw | dict[str, str] | None = None if given is None else msgspec.Raw(given)
-    if status == "cancelled" and metadata is None:
-        metadata = {"reason": item.closed_reason or item.status}
+    if entry.status == "cancelled" and metadata is None:
+        metadata = {"reason": entry.closed_reason}
     return _Entry(
-        item.question.interrupt_id,
-        status,
-        None if payload is None else msgspec.Raw(payload),
-        metadata,
+        interruptId=entry.question.interrupt_id,
+        status=entry.status,
+        payload=None if payload is None else msgspec.Raw(payload),
+        metadata=metadata,
     )
 
 

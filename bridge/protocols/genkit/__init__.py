@@ -6,11 +6,11 @@ in the run since it opened.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bridge.core.model import Interrupted, JsonText, Limits, Native, Run
+from bridge.core.model import Entry, Interrupted, JsonText, Limits, Native, Run
 from bridge.protocols.genkit.build import build
 from bridge.protocols.genkit.event import NAME
 from bridge.protocols.genkit.options import NO_OPTIONS, Options, read_options
@@ -34,5 +34,5 @@ class Genkit:
     def complete(self, event: Interrupted, run: Run | None, carry: JsonText | None) -> Interrupted:
         return event  # an interrupted turn says all it has to say
 
-    def build(self, run: Run, carry: JsonText | None) -> Native:
-        return build(run)
+    def build(self, run: Run, entries: Sequence[Entry], carry: JsonText | None) -> Native:
+        return build(run, entries)

@@ -6,12 +6,13 @@ a part that is missing runs the others and fails, a part too much may answer ano
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import Raw
 
 from bridge.core import json_text
-from bridge.core.coverage import entry_answered, entry_status
-from bridge.core.model import AcceptedAnswer, Item, JsonText, Native, Run
+from bridge.core.model import Entry, JsonText, Native, Run
 from bridge.protocols.genkit.offer import Kept
 from bridge.protocols.genkit.parts import respond_part, restart_part, verbatim
 from bridge.protocols.genkit.paused import Continuation
@@ -35,12 +36,12 @@ _KEPT = msgspec.json.Decoder(Kept)
 _CONTINUATION = msgspec.json.Decoder(Continuation)
 
 
-def build(run: Run) -> Native:
+def build(run: Run, entries: Sequence[Entry]) -> Native:
     """The body of an agent's POST: `data.resume` and `init`."""
     turn = _CONTINUATION.decode(run.native or b"{}")
     resume = _Resume()
-    for item in run.items:
-        resume.add(item)
+    for entry in entries:
+        resume.add(entry)
     if turn.server:
         resume.notes.append(CHECK_LEAF)
     resume.responds.extend(bytes(sibling) for sibling in turn.siblings)
@@ -65,26 +66,22 @@ class _Resume:
             }
         )
 
-    def add(self, item: Item) -> None:
-        asked = _ASKED.decode(item.question.metadata or b"{}")
-        kept = _KEPT.decode(item.question.native or b"{}")
-        answer = item.answer if entry_answered(item) else None
-        if answer is not None and not_null(answer.metadata):
+    def add(self, entry: Entry) -> None:
+        asked = _ASKED.decode(entry.question.metadata or b"{}")
+        kept = _KEPT.decode(entry.question.native or b"{}")
+        if not_null(entry.metadata):
             self.notes.append("metadata_omitted")
-        if answer is None or entry_status(item) == "cancelled":
-            self._refuse(asked, kept, item.closed_reason or item.status)
-        elif (answer.action or item.question.actions[0]) == "respond":
-            self._respond(asked, answer)
-        elif kept.hold == "approve" and not _approves(answer.payload):
+        if entry.status == "cancelled":
+            self._refuse(asked, kept, entry.closed_reason)
+        elif (entry.action or entry.question.actions[0]) == "respond":
+            if entry.revised_input is not None:
+                self.notes.append("revised_input_omitted")
+            self._add_output(asked, entry.payload or b"null")
+        elif kept.hold == "approve" and not _approves(entry.payload):
             self._refuse(asked, kept, "not_approved")
         else:
-            resumed = not_null(answer.payload) or b"true"
-            self._add_restart(asked, resumed, answer.revised_input)
-
-    def _respond(self, asked: _Asked, answer: AcceptedAnswer) -> None:
-        if answer.revised_input is not None:
-            self.notes.append("revised_input_omitted")
-        self._add_output(asked, answer.payload or b"null")
+            resumed = not_null(entry.payload) or b"true"
+            self._add_restart(asked, resumed, entry.revised_input)
 
     def _refuse(self, asked: _Asked, kept: Kept, why: str) -> None:
         """The configured refusal, else the middleware's own no. There is no third: a run that has

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -15,6 +15,7 @@ from bridge.core.model import (
     ApprovalId,
     Decision,
     Effect,
+    Entry,
     Input,
     Interrupted,
     JsonText,
@@ -46,9 +47,9 @@ NEEDS_APPROVED = (
 )
 
 
-def build(run: Run, carry: JsonText | None) -> Native:
+def build(_: Run, entries: Sequence[Entry], carry: JsonText | None) -> Native:
     """A body like a protocol's: entries in order, context if there is any."""
-    payloads = [i.answer.payload or b"null" for i in run.items if i.answer is not None]
+    payloads = [e.payload or b"null" for e in entries if e.answered_at is not None]
     body = b"[" + b",".join([*payloads, *([carry] if carry is not None else [])]) + b"]"
     return Native("resume", body, notes=() if carry is not None else ("continuity_omitted",))
 

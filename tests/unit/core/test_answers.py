@@ -56,7 +56,7 @@ def test_the_last_answer_resumes_the_run_once() -> None:
     """Entries are in the order of the run, however the answers came."""
     decision = told(opened("a", "b"), [answer("b", payload=b"2"), answer("a", payload=b"1")])
     [command] = resumes(decision)
-    assert [i.answer and i.answer.payload for i in command.run.items] == [b"1", b"2"]
+    assert [entry.payload for entry in command.entries] == [b"1", b"2"]
     assert command.completed_by == "answers"
     assert command.native.body == b"[1,2]"
     assert published(decision) == [("b", "answered", 2), ("a", "answered", 2), ("b", "answered", 3)]
@@ -67,7 +67,7 @@ def test_a_closed_run_keeps_no_bodies() -> None:
     """The effects have them, the memory has identities, digests, statuses and flags."""
     asked = question("a", message="m", metadata=b"{}", response_schema=NEEDS_APPROVED, native=b"1")
     decision = told(opened(asked, native=b"2"), [answer("a", answered_by="ann")])
-    assert resumes(decision)[0].run.items[0].question == asked
+    assert resumes(decision)[0].entries[0].question == asked
     [run] = decision.thread.runs
     [item] = run.items
     assert item.question == question("a")
@@ -268,9 +268,7 @@ def test_what_does_not_fit_leaves_the_question_open(limits: Limits) -> None:
 
 def test_a_body_that_turns_out_too_large_refuses_the_last_answer() -> None:
     """Only the protocol knows its body; an answer that can be given smaller closes nothing."""
-    tight = rules(
-        limits=Limits(command_bytes=6_000), build=lambda run, _: Native("x", b"y" * 5_000)
-    )
+    tight = rules(limits=Limits(command_bytes=6_000), build=lambda *_: Native("x", b"y" * 5_000))
     decision = told(opened("a", rules=tight), [answer("a")], given=tight)
     assert verdicts(decision) == ["too_large"]
     assert decision.thread.runs[0].is_open
@@ -278,9 +276,7 @@ def test_a_body_that_turns_out_too_large_refuses_the_last_answer() -> None:
 
 def test_a_command_that_never_fits_closes_the_run_as_unresumable() -> None:
     """A cancelled answer can't be made smaller: approvals and a dead letter say why it ended."""
-    tight = rules(
-        limits=Limits(command_bytes=6_000), build=lambda run, _: Native("x", b"y" * 5_000)
-    )
+    tight = rules(limits=Limits(command_bytes=6_000), build=lambda *_: Native("x", b"y" * 5_000))
     decision = told(opened("a", rules=tight), [answer("a", status="cancelled")], given=tight)
     assert published(decision) == [("a", "cancelled", 2)]
     [letter] = [e for e in decision.effects if isinstance(e, DeadLetter)]
@@ -321,10 +317,11 @@ def test_a_protocol_that_takes_the_whole_run_back_abandons_the_answered() -> Non
     """Its native body delivers no answer, and the entries say so."""
     whole = Native("CancelTask", b"{}", abandons_siblings=True)
     thread = opened(question("a", expires_at_raw=DUE), "b")
-    given = rules(build=lambda run, _: whole)
+    given = rules(build=lambda *_: whole)
     decision = told(thread, [answer("a"), answer("b", status="cancelled")], given=given)
     [command] = resumes(decision)
-    assert [i.closed_reason for i in command.run.items] == ["sibling_abandoned", "cancelled"]
+    reasons = [(entry.status, entry.closed_reason) for entry in command.entries]
+    assert reasons == [("cancelled", "sibling_abandoned"), ("cancelled", "cancelled")]
     assert command.deliver_by is None
 
 
@@ -346,7 +343,7 @@ def test_many_interrupts_in_one_run(count: int) -> None:
         thread = decision.thread
     decision = decide(thread, answer(names[-1]), NOW, given)
     [command] = resumes(decision)
-    assert [item.question.interrupt_id for item in command.run.items] == names
+    assert [entry.question.interrupt_id for entry in command.entries] == names
     assert len(published(decision)) == count
 
 
@@ -362,7 +359,7 @@ def test_an_answer_in_time_is_not_lapsed_by_its_own_lateness() -> None:
     """The bridge was away past the deadline; the answer that completes the run still counts."""
     thread = opened(question("a", expires_at_raw=DUE))
     [command] = resumes(told(thread, [answer("a", at=NOW)], NOW + HOUR))
-    assert command.run.items[0].status == "answered"
+    assert command.entries[0].status == "resolved"
 
 
 def test_a_repeated_answer_under_its_own_id_is_no_reuse() -> None:

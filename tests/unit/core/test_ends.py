@@ -70,7 +70,7 @@ def test_expiry_completes_a_run() -> None:
     decision = decide(thread, Tick(), DUE_AT, rules())
     [command] = resumes(decision)
     assert (command.completed_by, command.deliver_by) == ("expiry", None)
-    assert command.run.items[0].closed_reason == "expired"
+    assert command.entries[0].closed_reason == "expired"
     assert decide(thread, Tick(), DUE_AT - 1, rules()).effects == ()
 
 

@@ -366,11 +366,10 @@ class Bridge(RuleBasedStateMachine):
     def entries_hold_what_was_given_for_them(self) -> None:
         """I3: valid, and for that interrupt of that run of that thread."""
         for (thread, run_id), [command] in self.resumes.items():
-            for item in command.run.items:
-                if item.status == "answered":
-                    assert item.answer is not None
-                    value = json_text.value(item.answer.payload or b"null")
-                    assert value["for"] == f"{thread}/{run_id}/{item.question.interrupt_id}"
+            for entry in command.entries:
+                if entry.status == "resolved":
+                    value = json_text.value(entry.payload or b"null")
+                    assert value["for"] == f"{thread}/{run_id}/{entry.question.interrupt_id}"
                     assert isinstance(value["approved"], bool)
 
     @invariant()

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from bridge.core.coverage import entries_of
 from bridge.core.ids import key_of
 from bridge.core.model import (
     AcceptedAnswer,
@@ -67,7 +68,11 @@ def closed(event: Interrupted, *payloads: bytes, **given_up: ClosedReason) -> Ru
 def built(
     event: Any, *payloads: bytes, options: Mapping[str, object] | None = None, **given_up: Any
 ) -> Native:
-    return A2a().build(closed(only_asked(read(event, options)), *payloads, **given_up), None)
+    return continued(closed(only_asked(read(event, options)), *payloads, **given_up))
+
+
+def continued(run: Run) -> Native:
+    return A2a().build(run, entries_of(run), None)
 
 
 def message(native: Native) -> dict[str, Any]:

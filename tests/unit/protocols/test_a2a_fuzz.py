@@ -26,7 +26,7 @@ from tests.unit.protocols.a2a_events import (
     text,
 )
 from tests.unit.protocols.mutation import anything, damaged, mutated
-from tests.unit.protocols.test_a2a_build import closed
+from tests.unit.protocols.test_a2a_build import closed, continued
 
 WORDS = [
     "TASK_STATE_INPUT_REQUIRED",
@@ -58,8 +58,8 @@ def _answered(reading: Reading) -> None:
         if isinstance(found, Interrupted):
             event = A2a().complete(found, None, None)
             payloads = [b'{"a":1}'] * len(event.questions)
-            assert json.loads(A2a().build(closed(event, *payloads), None).body)
-            given_up = A2a().build(closed(event, *payloads, item_0="expired"), None)
+            assert json.loads(continued(closed(event, *payloads)).body)
+            given_up = continued(closed(event, *payloads, item_0="expired"))
             assert given_up.abandons_siblings
             ids = [question.interrupt_id for question in event.questions]
             assert len(set(ids)) == len(ids) > 0
@@ -108,4 +108,4 @@ def test_kept_items_and_a_status_always_make_questions(artifact: Any, event: Any
             run = closed(complete, *[b"1"] * len(complete.questions))
             again = A2a().complete(found, run, carry)
             assert again.run_id == complete.run_id
-            assert json.loads(A2a().build(run, None).body)
+            assert json.loads(continued(run).body)

@@ -8,12 +8,14 @@ from typing import Any, Literal
 import pytest
 from msgspec.structs import replace
 
+from bridge.core.coverage import entries_of
 from bridge.core.ids import RunKey
 from bridge.core.model import (
     AcceptedAnswer,
     AnswerStatus,
     Digest,
     Item,
+    Native,
     Question,
     Run,
     ThreadKey,
@@ -56,13 +58,17 @@ def run_of(*items: Item) -> Run:
     )
 
 
+def built(run: Run, carry: bytes | None = None) -> Native:
+    return AG_UI.build(run, entries_of(run), carry)
+
+
 def body_of(*items: Item, carry: bytes | None = None) -> Any:
-    return json.loads(AG_UI.build(run_of(*items), carry).body)
+    return json.loads(built(run_of(*items), carry).body)
 
 
 def test_the_body_continues_the_thread_under_a_new_run_id() -> None:
     """The same run always gives the same resume run id; the list has the run's order."""
-    native = AG_UI.build(run_of(answered("b", b"true"), answered("a", b"1")), None)
+    native = built(run_of(answered("b", b"true"), answered("a", b"1")), None)
     assert (native.method, native.endpoint, native.notes) == ("run", None, ("continuity_omitted",))
     assert json.loads(native.body) == {
         "threadId": "t-1",
@@ -94,7 +100,7 @@ def test_the_body_continues_the_thread_under_a_new_run_id() -> None:
 )
 def test_a_payload_goes_out_as_it_came(payload: str) -> None:
     """Number literals, key order and code points; false, 0 and "" are answers."""
-    native = AG_UI.build(run_of(answered("a", payload.encode())), None)
+    native = built(run_of(answered("a", payload.encode())), None)
     assert b'"payload":' + payload.encode() in native.body
 
 
@@ -136,14 +142,14 @@ def test_metadata_of_an_answer_travels_with_it(
 ) -> None:
     """Verbatim where it is the object that the protocol asks for; a note says where it is not."""
     carry = b'{"messages":[]}'
-    native = AG_UI.build(run_of(answered("a", b"1", metadata=metadata)), carry)
+    native = built(run_of(answered("a", b"1", metadata=metadata)), carry)
     assert native.notes == notes
     assert (sent in native.body) if sent else (b"metadata" not in native.body)
 
 
 def test_carried_context_fills_the_body() -> None:
     """What the thread kept goes out as its slices; what it did not keep stays empty."""
-    native = AG_UI.build(
+    native = built(
         run_of(answered("a")), b'{"messages":[{"id":"m","n":1e2}],"state":{"x":50.0},"other":1}'
     )
     assert native.notes == ()
@@ -155,7 +161,7 @@ def test_ids_are_written_as_json_text() -> None:
     """Quotes, control characters and astral characters in ids survive."""
     odd = 'q"\\\n😀\u2028'
     run = replace(run_of(answered(odd)), thread=ThreadKey("support", "", odd))
-    body = json.loads(AG_UI.build(run, None).body)
+    body = json.loads(built(run, None).body)
     assert (body["threadId"], body["resume"][0]["interruptId"]) == (odd, odd)
 
 

@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 
 from bridge.core import json_text
 from bridge.core.decide import decide
-from bridge.core.model import Context, Interrupted, Keep, Limits, Outdate, Patch, Thread, ThreadKey
+from bridge.core.model import (
+    ApprovalId,
+    Context,
+    Entry,
+    Interrupted,
+    Keep,
+    Limits,
+    Outdate,
+    Patch,
+    Thread,
+    ThreadKey,
+)
 from bridge.protocols import configured
 from bridge.protocols.interface import Record
 from tests.unit.core.builders import rules
@@ -74,6 +85,7 @@ KEEPING = configured("ag-ui", {}, continuity=True)
 RESUMED = decide(
     Thread(), only_interrupted(read(interrupted(ASK))), ORIGIN.timestamp, rules()
 ).thread.runs[0]
+EXPIRED = [Entry(item.question, ApprovalId("a"), "cancelled", "expired") for item in RESUMED.items]
 
 
 def _check_kept(value: bytes, key: bytes | None) -> None:
@@ -91,7 +103,7 @@ def _check_kept(value: bytes, key: bytes | None) -> None:
             assert told.thread.thread_id == key.decode()
         elif isinstance(told, Keep):
             assert isinstance(json_text.read(told.body), dict)
-            json_text.read(KEEPING.build(RESUMED, told.body).body)
+            json_text.read(KEEPING.build(RESUMED, EXPIRED, told.body).body)
     plain = read(value, key=key)
     if plain.refusal is None:
         kept = [told for told in reading.inputs if not isinstance(told, Context)]

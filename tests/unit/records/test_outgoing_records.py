@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from bridge.core.coverage import entries_of
 from bridge.core.ids import RunKey
 from bridge.core.model import (
     AcceptedAnswer,
@@ -51,7 +52,15 @@ def answered(interrupt_id: str, reason: Any = "answered", status: Any = "resolve
 
 
 def resumed(*items: Item, body: bytes = b"{}") -> Resume:
-    return Resume(run_of(*items, outcome="resumed"), Native("run", body), "answers", 9, None)
+    run = run_of(*items, outcome="resumed")
+    return Resume(
+        run=run,
+        entries=entries_of(run),
+        native=Native("run", body),
+        completed_by="answers",
+        issued_at=9,
+        deliver_by=None,
+    )
 
 
 def value_of(outgoing: Outgoing) -> Any:
