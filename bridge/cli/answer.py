@@ -14,8 +14,9 @@ import msgspec
 
 from bridge.cli.settings import settings
 from bridge.cli.verdicts import meaning
-from bridge.config import Config, Role, format_duration
+from bridge.config import Config, Role
 from bridge.core import json_text
+from bridge.core.durations import format_duration
 from bridge.core.ids import home_of_id
 from bridge.core.model import Origin
 from bridge.errors import ConfigError

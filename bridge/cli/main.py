@@ -8,7 +8,6 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from typing import Any
 
 from bridge.cli import parser, streams
@@ -46,7 +45,9 @@ def _parse_and_run(arguments: Sequence[str] | None) -> int:
     known = parser.build()
     chosen = known.parse_args(arguments)
     if chosen.version:
-        print(version("interrupt-bridge"))
+        # Imported here: it takes longer than all else that --help needs.
+        metadata = importlib.import_module("importlib.metadata")
+        print(metadata.version("interrupt-bridge"))
         return 0
     if "handler" not in chosen:
         known.print_help()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
-from bridge.config import parse_duration
+from bridge.core.durations import parse_duration
 
 EXIT_CODES = """\
 exit codes:

@@ -8,7 +8,6 @@ from bridge.config.load import find_file, load
 from bridge.config.root import Config
 from bridge.config.sections import ROLES, Http, Limits, Log, Retention, Role, Topics, Worker
 from bridge.config.source import Policy, Source
-from bridge.config.values import format_duration, parse_duration
 
 __all__ = [
     "ROLES",
@@ -24,7 +23,5 @@ __all__ = [
     "Topics",
     "Worker",
     "find_file",
-    "format_duration",
     "load",
-    "parse_duration",
 ]

@@ -9,7 +9,8 @@ from typing import Any, Final, get_args
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from bridge.config.values import DURATION, format_duration
+from bridge.config.values import DURATION
+from bridge.core.durations import format_duration
 
 Location = tuple[int | str, ...]
 

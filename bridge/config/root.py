@@ -10,7 +10,8 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from bridge.config.kafka import KafkaConfig
 from bridge.config.sections import Http, Limits, Log, Retention, Topics, Worker
 from bridge.config.source import Policy, Source
-from bridge.config.values import Model, Name, format_duration
+from bridge.config.values import Model, Name
+from bridge.core.durations import format_duration
 from bridge.errors import ConfigError
 
 

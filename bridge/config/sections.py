@@ -10,8 +10,9 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import Field, model_validator
 
 from bridge.config.source import DEFAULT_CLOSED_RETENTION
-from bridge.config.values import DAY, HOUR, MINUTE, SECOND, Count, Duration, Model, TopicName
+from bridge.config.values import Count, Duration, Model, TopicName
 from bridge.core import model as core
+from bridge.core.durations import DAY, HOUR, MINUTE, SECOND
 
 Role = Literal[
     "answers",

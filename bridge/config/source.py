@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from bridge import protocols
-from bridge.config.values import DAY, MINUTE, Duration, Model, Name, TopicName
+from bridge.config.values import Duration, Model, Name, TopicName
+from bridge.core.durations import DAY, MINUTE
 from bridge.core.model import Millis, RunPolicy, SourcePolicy
 from bridge.protocols.framing import Pointer, read_pointer
 from bridge.protocols.interface import AgentProtocol

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bridge.config import Config, load, parse_duration
+from bridge.config import Config, load
+from bridge.core.durations import parse_duration
 from bridge.observe.metrics import Metrics
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bridge.config import Config, find_file, format_duration, load, parse_duration
+from bridge.config import Config, find_file, load
 from bridge.config.load import variable_names
+from bridge.core.durations import format_duration, parse_duration
 from bridge.errors import ConfigError
 from bridge.protocols.ag_ui import AgUi
 
