@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from bridge.core.lifecycle import Move
 from bridge.core.model import (
-    AcceptedAnswer,
     ClosedReason,
     Effect,
     Item,
@@ -36,53 +35,40 @@ class Closed(Struct, frozen=True, gc=False):
 
 
 def close(run: Run, outcome: RunOutcome, reason: ClosedReason, now: Millis) -> Closed:
-    """End an open run without a resume; every approval is upserted with outcome and reason."""
-    full = with_outcome(run, [_ended(i, outcome, reason, now) for i in run.items], outcome, now)
+    """End an open run without a resume; every approval is upserted with outcome and reason.
+
+    An answer that goes nowhere says why; cancelled and expired ones have said it already.
+    """
+    items = [
+        moved(item, _MOVE_OF[outcome], now, reason)
+        if item.status == "pending"
+        else revised(item, reason if item.status == "answered" else None)
+        for item in run.items
+    ]
+    full = with_outcome(run, items, outcome, now)
     return Closed(remembered(full), publish_all(full))
-
-
-def _ended(item: Item, outcome: RunOutcome, reason: ClosedReason, now: Millis) -> Item:
-    if item.status == "pending":
-        return moved(item, _MOVE_OF[outcome], now, reason)
-    # An answer that goes nowhere says why; cancelled and expired ones have said it already.
-    return revised(item, reason if item.status == "answered" else None)
 
 
 def give_up(run: Run, items: Sequence[Item], reason: ClosedReason, now: Millis) -> Closed:
     """End a run whose questions are all settled but that cannot be resumed."""
-    ended = [_settled(before, item, reason) for before, item in zip(run.items, items, strict=True)]
-    full = with_outcome(run, ended, "unresumable", now)
+    settled = [
+        replace(item, revision=before.revision + 1, closed_reason=reason)
+        for before, item in zip(run.items, items, strict=True)
+    ]
+    full = with_outcome(run, settled, "unresumable", now)
     return Closed(remembered(full), publish_all(full))
-
-
-def _settled(before: Item, item: Item, reason: ClosedReason) -> Item:
-    return replace(item, revision=before.revision + 1, closed_reason=reason)
 
 
 def remembered(run: Run) -> Run:
     """The closed run without its bodies."""
-    return replace(run, items=tuple([_bodiless(item) for item in run.items]), native=None)
-
-
-def _bodiless(item: Item) -> Item:
-    question, answer = item.question, item.answer
-    return Item(
-        Question(question.interrupt_id, question.kind),
-        item.status,
-        item.revision,
-        item.expires_at,
-        item.flags,
-        answer
-        and AcceptedAnswer(
-            answer.status,
-            answer.digest,
-            answer.answer_id,
-            answer.answered_at,
-            answer.answered_by,
-        ),
-        item.closed_at,
-        item.closed_reason,
-    )
+    items = []
+    for item in run.items:
+        question = Question(item.question.interrupt_id, item.question.kind)
+        answer = item.answer and replace(
+            item.answer, payload=None, metadata=None, action=None, revised_input=None
+        )
+        items.append(replace(item, question=question, answer=answer))
+    return replace(run, items=tuple(items), native=None)
 
 
 def forget_at(run: Run) -> Millis:
@@ -103,7 +89,7 @@ def close_unpublished(
 ) -> Closed:
     """A run that nobody can resume any more when it arrives: published once, as it ended."""
     items = [
-        Item(i.question, outcome, 1, i.expires_at, i.flags, None, now, reason) for i in run.items
+        replace(item, status=outcome, closed_at=now, closed_reason=reason) for item in run.items
     ]
     full = with_outcome(run, items, outcome, now)
     return Closed(remembered(full), publish_all(full))

@@ -26,7 +26,7 @@ from bridge.core.model import (
     Thread,
 )
 from bridge.core.rules import Rules
-from bridge.core.runs import without
+from bridge.core.runs import has_asked, without
 from bridge.core.sizes import carried_bytes
 
 _BEGUN: Final = 4  # a run may start others on its own thread before it asks
@@ -51,7 +51,15 @@ def changed(thread: Thread, event: Context, now: Millis, rules: Rules) -> Decisi
         case Keep():
             return _kept(thread, event.run_id, event.body, now, rules)
         case Patch():
-            return _patched(thread, event, now, rules)
+            run_id = _begun_last(thread)
+            if run_id is None:
+                return Decision(thread, (Counted("unattributable", event.thread.source),))
+            before = body_of(thread.carry, run_id)
+            if before is None:
+                return Decision(thread)
+            members = {**_members_of(before), **_members_of(event.members)}
+            left = {name: raw for name, raw in members.items() if bytes(raw) != b"null"}
+            return _kept(thread, run_id, _text_of(left), now, rules)
         case Drop():
             return _dropped(thread, event.run_id)
         case Outdate():
@@ -60,19 +68,6 @@ def changed(thread: Thread, event: Context, now: Millis, rules: Rules) -> Decisi
             return Decision(thread) if run_id is None else _dropped(thread, run_id)
         case _:
             assert_never(event)
-
-
-def _patched(thread: Thread, event: Patch, now: Millis, rules: Rules) -> Decision:
-    """Replace members of the context of the run that began last; counted where none has begun."""
-    run_id = _begun_last(thread)
-    if run_id is None:
-        return Decision(thread, (Counted("unattributable", event.thread.source),))
-    before = body_of(thread.carry, run_id)
-    if before is None:
-        return Decision(thread)
-    members = {**_members_of(before), **_members_of(event.members)}
-    body = _text_of({name: raw for name, raw in members.items() if bytes(raw) != b"null"})
-    return _kept(thread, run_id, body, now, rules)
 
 
 def outdated(thread: Thread, due: Millis) -> Decision:
@@ -92,7 +87,7 @@ def _kept(thread: Thread, run_id: str, body: JsonText, now: Millis, rules: Rules
     An older one would continue the run from a point that it has left. What is told of a run that
     has asked is told again: its context stays what it was.
     """
-    if _has_asked(thread, run_id) or body == body_of(thread.carry, run_id):
+    if has_asked(thread, run_id) or body == body_of(thread.carry, run_id):
         return Decision(thread)
     entry = entry_of(thread.carry, run_id)
     announced = () if entry is None else entry.announced
@@ -108,7 +103,7 @@ def _kept(thread: Thread, run_id: str, body: JsonText, now: Millis, rules: Rules
 def _dropped(thread: Thread, run_id: str) -> Decision:
     """What its run told stays, to be asked."""
     entry = entry_of(thread.carry, run_id)
-    if entry is None or not entry.body or _has_asked(thread, run_id):
+    if entry is None or not entry.body or has_asked(thread, run_id):
         return Decision(thread)
     left = without(thread.carry, run_id)
     if entry.announced:
@@ -119,11 +114,7 @@ def _dropped(thread: Thread, run_id: str) -> Decision:
 def _begun_last(thread: Thread) -> str | None:
     """The run that began last and has not asked."""
     begun = (context.run_id for context in reversed(thread.carry))
-    return next((name for name in begun if name and not _has_asked(thread, name)), None)
-
-
-def _has_asked(thread: Thread, run_id: str) -> bool:
-    return any(run.run_id == run_id for run in thread.runs)
+    return next((name for name in begun if name and not has_asked(thread, name)), None)
 
 
 def room_beside(
@@ -144,4 +135,4 @@ def room_beside(
 
 def with_carry(thread: Thread, carry: tuple[Carried, ...]) -> Thread:
     """The thread with other contexts."""
-    return Thread(thread.runs, thread.parked, carry)
+    return replace(thread, carry=carry)

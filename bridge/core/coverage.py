@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from bridge.core import closing, sizes
 from bridge.core.closing import Closed
 from bridge.core.context import body_of
-from bridge.core.ids import RunKey, key_of
+from bridge.core.ids import key_of
 from bridge.core.model import (
-    AnswerStatus,
     Carried,
     ClosedReason,
     DeadLetter,
@@ -30,7 +29,7 @@ from bridge.core.model import (
     Run,
 )
 from bridge.core.rules import Rules
-from bridge.core.runs import publish_all, revised, with_outcome
+from bridge.core.runs import publish_all, revised, with_items, with_outcome
 
 CompletedBy = Literal["answers", "expiry", "mixed"]
 
@@ -45,31 +44,29 @@ def is_complete(items: Sequence[Item]) -> bool:
 
 def entries_of(run: Run) -> tuple[Entry, ...]:
     """How each question of a run with nothing pending ended, in the order of the run."""
-    key = key_of(run)
-    return tuple([_entry(key, item) for item in run.items])
-
-
-def _entry(key: RunKey, item: Item) -> Entry:
-    reason, answer = item.closed_reason, item.answer
-    assert reason is not None, "an entry is of a question that has ended"
-    status: AnswerStatus = "resolved" if reason == "answered" else "cancelled"
-    entry = Entry(item.question, key.approval_id(item.question.interrupt_id), status, reason)
-    if answer is None or reason not in ("answered", "cancelled"):
-        return entry
-    entry = replace(
-        entry,
-        metadata=answer.metadata,
-        answered_by=answer.answered_by,
-        answered_at=answer.answered_at,
-    )
-    if status == "cancelled":
-        return entry
-    return replace(
-        entry,
-        payload=answer.payload,
-        action=answer.action,
-        revised_input=answer.revised_input,
-    )
+    approval_id, entries = key_of(run).approval_id, []
+    for item in run.items:
+        reason, answer = item.closed_reason, item.answer
+        assert reason is not None, "an entry is of a question that has ended"
+        is_resolved = reason == "answered"
+        entry = Entry(
+            question=item.question,
+            approval_id=approval_id(item.question.interrupt_id),
+            status="resolved" if is_resolved else "cancelled",
+            closed_reason=reason,
+        )
+        if answer is not None and reason in ("answered", "cancelled"):
+            entry = replace(
+                entry,
+                payload=answer.payload if is_resolved else None,
+                metadata=answer.metadata,
+                answered_by=answer.answered_by,
+                answered_at=answer.answered_at,
+                action=answer.action if is_resolved else None,
+                revised_input=answer.revised_input if is_resolved else None,
+            )
+        entries.append(entry)
+    return tuple(entries)
 
 
 def resume(
@@ -80,15 +77,21 @@ def resume(
     `items` are the run's, none pending; those that are still the run's own objects have not
     changed in this decision and get their revision here.
     """
-    if any([_needs_refusal(item) for item in items]):
+    if any(["no_refusal" in item.flags and item.status != "answered" for item in items]):
         return "no_refusal_configured"
-    full = with_outcome(run, _next_revisions(run, items), "resumed", now)
+    pairs = zip(run.items, items, strict=True)
+    latest = [revised(item) if item is before else item for before, item in pairs]
+    full = with_outcome(run, latest, "resumed", now)
     entries = entries_of(full)
     native = _fitting(full, entries, body_of(carry, run.run_id), rules)
     if native is None:
         return "command_too_large"
     if native.abandons_siblings:
-        full = with_outcome(full, [_abandoned(item) for item in full.items], "resumed", now)
+        abandoned = [
+            replace(item, closed_reason="sibling_abandoned") if item.status == "answered" else item
+            for item in full.items
+        ]
+        full = with_items(full, abandoned)
         entries = entries_of(full)
     command = Resume(
         run=full,
@@ -144,21 +147,6 @@ def deliver_by(items: Sequence[Item]) -> Millis | None:
         if item.expires_at is not None and item.closed_reason == "answered"
     ]
     return min(deadlines, default=None)
-
-
-def _needs_refusal(item: Item) -> bool:
-    return "no_refusal" in item.flags and item.status != "answered"
-
-
-def _next_revisions(run: Run, items: Sequence[Item]) -> list[Item]:
-    pairs = zip(run.items, items, strict=True)
-    return [revised(item) if item is before else item for before, item in pairs]
-
-
-def _abandoned(item: Item) -> Item:
-    if item.status != "answered":
-        return item
-    return replace(item, closed_reason="sibling_abandoned")
 
 
 def _fitting(

@@ -12,7 +12,6 @@ from bridge.core.closing import Closed
 from bridge.core.ids import key_of
 from bridge.core.instants import is_usable
 from bridge.core.model import (
-    ApprovalId,
     Counted,
     DeadLetter,
     Decision,
@@ -20,7 +19,6 @@ from bridge.core.model import (
     Interrupted,
     Item,
     Millis,
-    Parked,
     Question,
     Reason,
     Refusal,
@@ -50,8 +48,15 @@ def interrupted(thread: Thread, event: Interrupted, now: Millis, rules: Rules) -
     if any(not is_after(order_of(run), other) for other in thread.runs):
         closed = closing.close_unpublished(run, "superseded", "superseded", now)
         return _late(thread, closed, now, rules)
-    thread, effects = _supersede(thread, now)
-    thread = Thread((*thread.runs, run), thread.parked, thread.carry)
+    effects: tuple[Effect, ...] = ()
+    for other in thread.runs:
+        # The thread goes on from the newer run, which also shows that a resume was carried out.
+        if other.outcome == "resumed" and not other.confirmed:
+            thread = put(thread, other, with_confirmation(other))
+        if other.outcome is None:
+            closed = closing.close(other, "superseded", "superseded", now)
+            thread, effects = put(thread, other, closed.run), (*effects, *closed.effects)
+    thread = replace(thread, runs=(*thread.runs, run))
     return _with_early_answers(thread, run, (*effects, *publish_all(run)), now, rules)
 
 
@@ -87,7 +92,11 @@ def _refusal(event: Interrupted, now: Millis, rules: Rules) -> Refusal | None:
     if policy.refuse_unknown_dialect and any("unknown_dialect" in q.flags for q in event.questions):
         return Refusal("unsupported", "asked in a dialect that is not read here (unknown_dialect)")
     if policy.refuse_unusable_schema:
-        return _schema_refusal(event, rules)
+        for index, question in enumerate(event.questions):
+            problem = _unusable(question, rules)
+            if problem is not None:
+                detail = f"response schema of interrupt {index}: {problem}"
+                return Refusal("unsupported", detail)
     return None
 
 
@@ -103,14 +112,6 @@ def _too_large(run: Run, rules: Rules) -> str | None:
     return None
 
 
-def _schema_refusal(event: Interrupted, rules: Rules) -> Refusal | None:
-    for index, question in enumerate(event.questions):
-        problem = _unusable(question, rules)
-        if problem is not None:
-            return Refusal("unsupported", f"response schema of interrupt {index}: {problem}")
-    return None
-
-
 def _unusable(question: Question, rules: Rules) -> str | None:
     schema = question.response_schema
     if schema is None:
@@ -122,6 +123,12 @@ def _unusable(question: Question, rules: Rules) -> str | None:
 
 def _run(event: Interrupted, now: Millis, rules: Rules) -> Run:
     at = min(event.order.at, now)  # a clock that runs ahead must not make later runs look older
+    items = []
+    for question in event.questions:
+        expires_at, flags = expiry.deadline(question, rules.policy, now)
+        if _unusable(question, rules) is not None:
+            flags = (*flags, "schema_unusable")
+        items.append(Item(question, expires_at=expires_at, flags=flags))
     return Run(
         thread=event.thread,
         run_id=event.run_id,
@@ -131,7 +138,7 @@ def _run(event: Interrupted, now: Millis, rules: Rules) -> Run:
         generation=event.order.generation,
         origin=event.origin,
         published_at=now,
-        items=tuple([_item(question, now, rules) for question in event.questions]),
+        items=tuple(items),
         policy=replace(
             rules.policy.run,
             state_bytes=rules.limits.thread_state_bytes,
@@ -142,32 +149,10 @@ def _run(event: Interrupted, now: Millis, rules: Rules) -> Run:
     )
 
 
-def _item(question: Question, now: Millis, rules: Rules) -> Item:
-    expires_at, flags = expiry.deadline(question, rules.policy, now)
-    if _unusable(question, rules) is not None:
-        flags = (*flags, "schema_unusable")
-    return Item(question, expires_at=expires_at, flags=flags)
-
-
-def _supersede(thread: Thread, now: Millis) -> tuple[Thread, tuple[Effect, ...]]:
-    """Close what is open: the thread goes on from the newer run, which also shows that a resume
-    before it was carried out.
-    """
-    effects: tuple[Effect, ...] = ()
-    for run in thread.runs:
-        if run.outcome == "resumed" and not run.confirmed:
-            thread = put(thread, run, with_confirmation(run))
-        if run.outcome is None:
-            closed = closing.close(run, "superseded", "superseded", now)
-            thread = put(thread, run, closed.run)
-            effects += closed.effects
-    return thread, effects
-
-
 def _late(thread: Thread, closed: Closed, now: Millis, rules: Rules) -> Decision:
     """A run older than the newest seen, or of a thread at its end: nobody waits for it."""
     carry = without(thread.carry, closed.run.run_id)
-    thread = Thread((*thread.runs, closed.run), thread.parked, carry)
+    thread = replace(thread, runs=(*thread.runs, closed.run), carry=carry)
     return _with_early_answers(thread, closed.run, closed.effects, now, rules)
 
 
@@ -180,12 +165,9 @@ def _with_early_answers(
     approval_id = key_of(run).approval_id
     ids = {approval_id(item.question.interrupt_id) for item in run.items}
     early = [parked for parked in thread.parked if parked.approval_id in ids]
-    thread = Thread(thread.runs, _without(thread.parked, ids), thread.carry)
+    others = tuple([parked for parked in thread.parked if parked.approval_id not in ids])
+    thread = replace(thread, parked=others)
     for parked in early:
         decision = answers.answered(thread, parked.answer, now, rules)
         thread, effects = decision.thread, (*effects, *decision.effects)
     return Decision(thread, effects)
-
-
-def _without(parked: tuple[Parked, ...], ids: set[ApprovalId]) -> tuple[Parked, ...]:
-    return tuple(one for one in parked if one.approval_id not in ids)

@@ -32,7 +32,7 @@ def put(thread: Thread, old: Run, new: Run | None) -> Thread:
     carry = thread.carry
     if carry and (new is None or new.outcome is not None):
         carry = without(carry, old.run_id)
-    return Thread(tuple([run for run in runs if run is not None]), thread.parked, carry)
+    return replace(thread, runs=tuple([run for run in runs if run is not None]), carry=carry)
 
 
 def without(carry: tuple[Carried, ...], run_id: str) -> tuple[Carried, ...]:
@@ -107,6 +107,11 @@ def open_count(run: Run) -> int:
     if run.outcome is not None:
         return 0
     return len([item for item in run.items if item.status == "pending"])
+
+
+def has_asked(thread: Thread, run_id: str) -> bool:
+    """Whether the run came to ask, and is remembered."""
+    return any(run.run_id == run_id for run in thread.runs)
 
 
 def run_of(thread: Thread, named: Answer | Operation) -> Run | None:

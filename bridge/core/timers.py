@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from bridge.core import answers, closing, context, coverage, expiry
 from bridge.core.model import Decision, Effect, Forget, Millis, Run, Thread, Tick
 from bridge.core.rules import Rules
@@ -24,10 +26,15 @@ def ticked(thread: Thread, event: Tick, now: Millis, rules: Rules) -> Decision:
     effects: list[Effect] = []
     for run in thread.runs:
         thread = _run_ticked(thread, run, due, now, rules, effects)
-    forgotten = context.outdated(thread, due)
-    thread = forgotten.thread
-    effects.extend(forgotten.effects)
-    return _early_answers_ticked(thread, due, now, effects)
+    left = context.outdated(thread, due)
+    thread = left.thread
+    effects.extend(left.effects)
+    given_up = [parked for parked in thread.parked if parked.until <= due]
+    if given_up:
+        waiting = tuple([parked for parked in thread.parked if parked.until > due])
+        thread = replace(thread, parked=waiting)
+        effects.extend([answers.unknown(parked.answer, now) for parked in given_up])
+    return Decision(thread, tuple(effects))
 
 
 def _run_ticked(
@@ -47,14 +54,3 @@ def _run_ticked(
     changed = with_items(run, items)
     effects.extend(publish_changed(run, changed))
     return put(thread, run, changed)
-
-
-def _early_answers_ticked(
-    thread: Thread, due: Millis, now: Millis, effects: list[Effect]
-) -> Decision:
-    given_up = [parked for parked in thread.parked if parked.until <= due]
-    if given_up:
-        kept = tuple(parked for parked in thread.parked if parked.until > due)
-        thread = Thread(thread.runs, kept, thread.carry)
-        effects.extend(answers.unknown(parked.answer, now) for parked in given_up)
-    return Decision(thread, tuple(effects))

@@ -12,6 +12,7 @@ from bridge.core.decide import decide
 from bridge.core.model import (
     Carried,
     DeadLetter,
+    Digest,
     Judged,
     Limits,
     Native,
@@ -42,14 +43,32 @@ from tests.unit.core.builders import (
 )
 
 DUE = "2027-01-15T08:00:01Z"  # NOW + 1 s
+CLOSED: dict[Any, list[str]] = {
+    None: [],
+    "resumed": ["late"],
+    "superseded": ["stale"],
+    "withdrawn": ["withdrawn"],
+    "unresumable": ["withdrawn"],
+}
 
 
 def test_the_order_of_the_verdicts_is_written_down_once() -> None:
     """The published order; `unknown` has no question to check, `accepted` is what is left."""
-    assert [verdict for verdict, _ in answers.CHECKS] == [
-        *("malformed", "forbidden", "duplicate", "late", "stale", "withdrawn", "expired"),
-        *("out_of_band", "conflict", "too_large", "invalid_payload"),
-    ]
+    first, last = ["malformed", "forbidden", "duplicate"], ["expired", "out_of_band", "conflict"]
+    last += ["too_large", "invalid_payload"]
+    [run] = opened("a").runs
+    for outcome, closed in CLOSED.items():
+        case = answers.Case(
+            answer=answer("a"),
+            run=replace(run, outcome=outcome),
+            index=0,
+            item=run.items[0],
+            approval_id=approval_of("a"),
+            digest=Digest(b""),
+            at=NOW,
+            rules=rules(),
+        )
+        assert [verdict for verdict, _ in answers.checks(case)] == [*first, *closed, *last]
 
 
 def test_the_last_answer_resumes_the_run_once() -> None:
