@@ -32,7 +32,7 @@ class RawEvent:
         self._strict: Any = _UNREAD
 
     def strictly(self) -> Any:
-        """The whole value, held to every rule of strict JSON; read once, however often asked."""
+        """The whole value, held to every rule of strict JSON; read once, whoever needs it."""
         if self._strict is _UNREAD:
             self._strict = json_text.read(self.value, self.limits.json_depth)
         return self._strict

@@ -95,26 +95,18 @@ class Fields:
         pointer, value = self.find(name)
         if value is None or (type(value) is int and minimum <= value <= MAX_SAFE_INTEGER):
             return
-        number = _number(value)
-        if number is None or not minimum <= number <= MAX_SAFE_INTEGER:
+        number: Decimal | None = None
+        try:  # the Python SDK takes texts and booleans for numbers, too
+            if isinstance(value, str | int | Decimal):
+                number = Decimal(value)
+        except InvalidOperation:
+            pass
+        if number is None or not number.is_finite() or not minimum <= number <= MAX_SAFE_INTEGER:
             raise Unreadable("malformed", pointer, f"must be an integer from {minimum}")
         if number != number.to_integral_value():
             raise Unreadable("malformed", pointer, "must be an integer")
         if isinstance(value, str | bool):
             self._seen.add("loose_number")
-
-
-def _number(value: Any) -> Decimal | None:
-    """What the Python SDK takes for a number: text and booleans too."""
-    if isinstance(value, int | Decimal):
-        return Decimal(value)
-    if not isinstance(value, str):
-        return None
-    try:
-        number = Decimal(value)
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
 
 
 def spelling(name: str) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -18,7 +19,7 @@ from msgspec.structs import replace
 
 from bridge.core import json_text
 from bridge.core.json_text import JsonError
-from bridge.core.model import Counted, JsonText, Refusal
+from bridge.core.model import Counted, Refusal
 from bridge.core.record import Header, Record
 from bridge.protocols.event import refusal_of
 from bridge.protocols.fields import Unreadable
@@ -136,15 +137,23 @@ class _Layers:
     def go_to(self, pointer: Pointer) -> None:
         """What stands at the pointer, JSON texts on the way included; nothing there, no change."""
         value = self.value
-        for token in pointer:
-            found = _member(value, token)
-            if found is None:
-                return
-            value = found
+        try:
+            for token in pointer:
+                if value.lstrip().startswith(b'"'):
+                    value = _text(value).encode()
+                if not value.lstrip().startswith(b"["):
+                    value = bytes(_members(value)[token])
+                elif token.isdecimal():
+                    value = bytes(_items(value)[int(token)])
+                else:
+                    return
+        except (LookupError, ValueError, RecursionError):  # msgspec's errors are ValueErrors
+            return
         self.value = value
         self._kinds.append("pointer")
 
     def _layer(self) -> tuple[str, bytes] | None:
+        """The outermost frame's kind and what is inside; None where there is none."""
         value = self.value
         if value.startswith(_MARK):
             return "bom", value[len(_MARK) :]
@@ -152,19 +161,20 @@ class _Layers:
             return "confluent", _behind_prefix(value)
         first = value.lstrip()[:1]
         if first == b'"':
-            inner = _inner_text(value)
-            return None if inner is None else ("json_text", inner)
+            inner = _read(_text, value) or ""
+            is_json = inner.lstrip()[:1] in {"{", "[", '"'}
+            return ("json_text", inner.encode()) if is_json else None
         if first == b"[" and b'"specversion"' in value:
-            _refuse_batch(value)
+            batch = [_read(_members, item) or {} for item in _read(_items, value) or ()]
+            if batch and all(members.keys() >= _CLOUD_EVENT for members in batch):
+                detail = "a batch of CloudEvents: write one record for each event"
+                raise Unreadable("framing", "", detail)
         if first == b"{":
             return self._envelope()
         return ("sse", _frame(value)) if _STREAM.match(value) else None
 
     def _envelope(self) -> tuple[str, bytes] | None:
-        try:
-            members = _members(self.value)
-        except (msgspec.DecodeError, RecursionError):
-            return None
+        members = _read(_members, self.value) or {}
         if members.keys() == _CONNECT:
             self._check_once("payload")
             return "connect", bytes(members["payload"])
@@ -179,7 +189,10 @@ class _Layers:
             return "cloudevent", bytes(members["data"])
         if "data_base64" in members:
             self._check_once("data_base64")
-            return "cloudevent", _from_base64(members["data_base64"])
+            try:
+                return "cloudevent", base64.b64decode(_text(members["data_base64"]), validate=True)
+            except ValueError:  # msgspec's and binascii's, and base64's own for what is not ASCII
+                raise Unreadable("framing", "/data_base64", "must be base64") from None
         return None
 
     def _trace(self, name: str, value: Raw | None) -> None:
@@ -195,14 +208,14 @@ class _Layers:
             json_text.read(self.value)
 
 
-def _member(value: JsonText, token: str) -> JsonText | None:
+T = TypeVar("T")
+
+
+def _read(decode: Callable[[bytes | Raw], T], value: bytes | Raw) -> T | None:
+    """The value as that decoder has it; None where it is none of that kind."""
     try:
-        if value.lstrip().startswith(b'"'):
-            value = _text(value).encode()
-        if value.lstrip().startswith(b"["):
-            return bytes(_items(value)[int(token)]) if token.isdecimal() else None
-        return bytes(_members(value)[token])
-    except (LookupError, ValueError, RecursionError):  # msgspec's errors are ValueErrors
+        return decode(value)
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 
@@ -216,46 +229,18 @@ def _behind_prefix(value: bytes) -> bytes:
     return body
 
 
-def _inner_text(value: bytes) -> bytes | None:
-    """The JSON that a JSON text holds; None for a text of anything else."""
-    try:
-        inner = _text(value)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    return inner.encode() if inner.lstrip()[:1] in {"{", "[", '"'} else None
-
-
-def _refuse_batch(value: bytes) -> None:
-    try:
-        items = _items(value)
-        batch = bool(items) and all(_members(item).keys() >= _CLOUD_EVENT for item in items)
-    except (msgspec.DecodeError, RecursionError):
-        return
-    if batch:
-        raise Unreadable("framing", "", "a batch of CloudEvents: write one record for each event")
-
-
-def _from_base64(text: Raw) -> bytes:
-    try:
-        return base64.b64decode(_text(text), validate=True)
-    except ValueError:  # msgspec's and binascii's, and base64's own for what is not ASCII
-        raise Unreadable("framing", "/data_base64", "must be base64") from None
-
-
 def _frame(value: bytes) -> bytes:
     """The data of the one frame of a server-sent event."""
     try:
-        frames = [_data(frame) for frame in _FRAME_END.split(value.decode())]
+        text = value.decode()
     except UnicodeDecodeError:
         raise Unreadable("framing", "", "SSE that is not UTF-8") from None
-    told = [data for data in frames if data is not None]
-    if len(told) != 1:
-        detail = f"{len(told)} SSE frames with data: write the data of each frame as one record"
+    frames = []
+    for frame in _FRAME_END.split(text):
+        lines = [line for line in _LINE_END.split(frame) if line.startswith("data:")]
+        if lines:
+            frames.append("\n".join(line[5:].removeprefix(" ") for line in lines))
+    if len(frames) != 1:
+        detail = f"{len(frames)} SSE frames with data: write the data of each frame as one record"
         raise Unreadable("framing", "", detail)
-    return told[0].encode()
-
-
-def _data(frame: str) -> str | None:
-    lines = _LINE_END.split(frame)
-    data = [line[5:].removeprefix(" ") for line in lines if line.startswith("data:")]
-    return "\n".join(data) if data else None
+    return frames[0].encode()

@@ -21,9 +21,11 @@ TYPE, LONG = "_type", "_is_long_running"
 _CONFIRMED = (
     b'{"type":"object","properties":{"confirmed":{"type":"boolean"}},"required":["confirmed"]}'
 )
+# kagent's ADK takes its own decision, too.
 _DECIDED = (
+    b'{"anyOf":[' + _CONFIRMED + b","
     b'{"type":"object","properties":{"decision_type":{"enum":["approve","reject","deny"]}},'
-    b'"required":["decision_type"]}'
+    b'"required":["decision_type"]}]}'
 )
 
 
@@ -56,34 +58,29 @@ def calls_of(parts: Sequence[Part]) -> Iterator[Item]:
     """Raises Unreadable for a call without an id, which nobody could answer."""
     for part in parts:
         marks = tuple(p for p, kind in marks_of(part).items() if kind == b'"function_call"')
-        if marks and _runs_long(part):
-            yield _item(part, marks)
-
-
-def _runs_long(part: Part) -> bool:
-    members = members_of(bytes(part.metadata))
-    return any(name.endswith(LONG) and value == b"true" for name, value in members.items())
-
-
-def _item(part: Part, marks: tuple[str, ...]) -> Item:
-    call = read_as(_Call, part.data)
-    if call is None or not call.id:
-        raise Unreadable("malformed", "", "a function call of the status has no id")
-    args = read_as(_Args, call.args) or _Args()
-    hint = args.toolConfirmation.hint if args.toolConfirmation else None
-    schema = args.response_schema if given(args.response_schema) else args.responseSchema
-    if _asks_for(call.name, "confirmation"):
-        schema = Raw(_CONFIRMED if "kagent" not in marks else _either(_CONFIRMED, _DECIDED))
-    return Item(
-        "adk",
-        id=call.id,
-        name=call.name,
-        message=args.message or hint or None,
-        schema=schema,
-        data=part.data,
-        tool_call_id=call.id,
-        marks=marks,
-    )
+        if not marks:
+            continue
+        members = members_of(bytes(part.metadata)).items()
+        if not any(name.endswith(LONG) and value == b"true" for name, value in members):
+            continue
+        call = read_as(_Call, part.data)
+        if call is None or not call.id:
+            raise Unreadable("malformed", "", "a function call of the status has no id")
+        args = read_as(_Args, call.args) or _Args()
+        hint = args.toolConfirmation.hint if args.toolConfirmation else None
+        schema = args.response_schema if given(args.response_schema) else args.responseSchema
+        if _asks_for(call.name, "confirmation"):
+            schema = Raw(_DECIDED if "kagent" in marks else _CONFIRMED)
+        yield Item(
+            "adk",
+            id=call.id,
+            name=call.name,
+            message=args.message or hint or None,
+            schema=schema,
+            data=part.data,
+            tool_call_id=call.id,
+            marks=marks,
+        )
 
 
 def _asks_for(name: str | None, what: str) -> bool:
@@ -93,10 +90,6 @@ def _asks_for(name: str | None, what: str) -> bool:
 
 def asks_for_credential(item: Item) -> bool:
     return item.shape == "adk" and _asks_for(item.name, "credential")
-
-
-def _either(*schemas: JsonText) -> JsonText:
-    return b'{"anyOf":[' + b",".join(schemas) + b"]}"
 
 
 def answer_marks(marks: Sequence[str]) -> JsonText:

@@ -28,8 +28,17 @@ _LANGGRAPH_ID = re.compile(r"[0-9a-f]{32}")
 
 def parts(entries: Sequence[Entry], asked: Asked) -> JsonText:
     """The message's parts, in the order of the run."""
-    resumed = [entry for entry in entries if item_of(entry.question).shape == "langgraph"]
-    found = [_data(asked, resume=_resume(resumed))] if resumed else []
+    resumed = {
+        entry.question.interrupt_id: _payload(entry)
+        for entry in entries
+        if item_of(entry.question).shape == "langgraph"
+    }
+    found = []
+    if resumed:
+        # By id, which LangGraph needs where more is pending than it has shown; else the value.
+        first, payload = next(iter(resumed.items()))
+        by_id = len(resumed) > 1 or _LANGGRAPH_ID.fullmatch(first)
+        found.append(_data(asked, resume=slices.object_of(resumed) if by_id else payload))
     for entry in entries:
         found.extend(_parts(entry, asked))
     return slices.array_of(found)
@@ -63,14 +72,18 @@ def _parts(entry: Entry, asked: Asked) -> Iterator[JsonText]:
     how = item_of(entry.question)
     match how.shape:
         case "plain":
-            yield _text(payload, asked) if _is_text(payload) else _value(payload, asked)
+            is_text = payload.startswith(b'"') or payload == _NULL
+            yield _text(payload, asked) if is_text else _value(payload, asked)
         case "text":
             yield _text(payload, asked)
         case "data":
             yield _value(payload, asked)
         case "adk":
             name = None if how.name is None else slices.text(how.name)
-            response = {"id": interrupt_id, "name": name, "response": _object(payload)}
+            # ADK's responses are objects; `result` is the name it unwraps by itself.
+            is_object = payload.startswith(b"{")
+            given = payload if is_object else slices.object_of({"result": payload})
+            response = {"id": interrupt_id, "name": name, "response": given}
             yield _data(asked, adk.answer_marks(how.marks or ("adk",)), **response)
         case "strands":
             answer = {"interruptId": interrupt_id, "response": payload}
@@ -81,25 +94,8 @@ def _parts(entry: Entry, asked: Asked) -> Iterator[JsonText]:
             return  # said in the metadata, or with the other items
 
 
-def _resume(entries: Sequence[Entry]) -> JsonText:
-    """By id, which LangGraph needs where more is pending than it has shown; else the value."""
-    ids = [entry.question.interrupt_id for entry in entries]
-    if len(entries) == 1 and not _LANGGRAPH_ID.fullmatch(ids[0]):
-        return _payload(entries[0])
-    return slices.object_of({key: _payload(i) for key, i in zip(ids, entries, strict=True)})
-
-
 def _payload(entry: Entry) -> JsonText:
     return _NULL if entry.payload is None else entry.payload.strip()
-
-
-def _is_text(payload: JsonText) -> bool:
-    return payload.startswith(b'"') or payload == _NULL
-
-
-def _object(payload: JsonText) -> JsonText:
-    """ADK's responses are objects; `result` is the name it unwraps by itself."""
-    return payload if payload.startswith(b"{") else slices.object_of({"result": payload})
 
 
 def _text(payload: JsonText, asked: Asked) -> JsonText:

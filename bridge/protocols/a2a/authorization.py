@@ -36,31 +36,25 @@ def authorization(
     items: tuple[Item, ...],
     metadata: dict[str, JsonText],
 ) -> Question:
-    """One question for the whole status: giving it up cancels the task at once."""
+    """One question for the whole status: giving it up cancels the task at once.
+
+    The address is the first in the text, else the one in the member that is the likeliest to hold
+    one. Members are in any order: an SDK that keeps them in a map writes them as they fall.
+    """
+    raws = [bytes(raw) for raw in (*(message.parts or message.content or ()), message.metadata)]
+    inside = [json_text.value(raw) for raw in raws if raw]
+    likeliest = [text for _, text in sorted(_named(inside), key=lambda found: found[0])]
+    addresses = [match[0] for text in (words or "", *likeliest) if (match := _URL.search(text))]
+    clean = [address for address in addresses if text_without(address) == address]
     return Question(
         interrupt_id=question_id,
         kind="authorization",
         reason=text_without(items[0].name) if items and items[0].name else None,
         message=text_without(words or NO_WORDS["authorization"]),
         metadata=slices.object_of(metadata) if metadata else None,
-        authorize_at=_address(message, words),
+        authorize_at=clean[0].rstrip(".,;:!?") if clean else None,
         native=encode(AskedItem(items[0].shape if items else "plain")),
     )
-
-
-def _address(message: Message, words: str | None) -> str | None:
-    """The first address in the text, else in the member that is the likeliest to hold one.
-
-    Members are in any order: an SDK that keeps them in a map writes them as they fall.
-    """
-    raws = [bytes(raw) for raw in (*(message.parts or message.content or ()), message.metadata)]
-    inside = [json_text.value(raw) for raw in raws if raw]
-    likeliest = [text for _, text in sorted(_named(inside), key=lambda found: found[0])]
-    for text in (words or "", *likeliest):
-        match = _URL.search(text)
-        if match is not None and text_without(match[0]) == match[0]:
-            return match[0].rstrip(".,;:!?")
-    return None
 
 
 def _named(value: Any) -> Iterator[tuple[int, str]]:

@@ -36,7 +36,15 @@ def build(run: Run, entries: Sequence[Entry]) -> Native:
         params = _message_params(run, entries, asked)
         return _native(run, asked, _SEND, "/message:send", params, headers)
     path = f"/tasks/{quote(run.thread.thread_id, safe='')}:cancel"
-    params = _cancel_params(run, entries, asked)
+    given_up = (entry.closed_reason for entry in entries if entry.status == "cancelled")
+    reason = slices.text(", ".join(dict.fromkeys(given_up)))
+    params = slices.object_of(
+        {
+            "tenant": _tenant(asked),
+            "id": slices.text(run.thread.thread_id),
+            "metadata": slices.object_of({"reason": reason}),
+        }
+    )
     native = _native(run, asked, _CANCEL, path, params, headers)
     return replace(native, abandons_siblings=True)
 
@@ -55,20 +63,17 @@ def _native(
         endpoint = f"{base}/v1{path}" if asked.version == "0.3" else f"{base}{path}"
         body = params
     else:
-        endpoint, body = asked.endpoint or "", _request(run, method, params)
+        endpoint = asked.endpoint or ""
+        # By the resume's id an error that comes back on a topic is known for this one's.
+        body = slices.object_of(
+            {
+                "jsonrpc": b'"2.0"',
+                "id": slices.text(key_of(run).resume_run_id),
+                "method": slices.text(method),
+                "params": params,
+            }
+        )
     return Native(method, body, endpoint or None, headers)
-
-
-def _request(run: Run, method: str, params: JsonText) -> JsonText:
-    """The id is the resume's: an error that comes back on a topic is told by it."""
-    return slices.object_of(
-        {
-            "jsonrpc": b'"2.0"',
-            "id": slices.text(key_of(run).resume_run_id),
-            "method": slices.text(method),
-            "params": params,
-        }
-    )
 
 
 def _headers(entries: Sequence[Entry], asked: Asked) -> dict[str, str]:
@@ -92,6 +97,13 @@ def _message_params(run: Run, entries: Sequence[Entry], asked: Asked) -> JsonTex
     parts = answer.parts(entries, asked)
     used = answer.extensions(entries)
     is_0_3 = asked.version == "0.3"
+    expected = slices.text(str(asked.generation)) if asked.generation else None
+    configuration = {
+        "blocking": b"false" if is_0_3 else None,
+        "returnImmediately": None if is_0_3 else b"true",
+        "historyLength": None if is_0_3 else b"0",
+        "ifGenerationMatch": None if is_0_3 else expected,
+    }
     message = {
         "kind": None if is_proto else slices.text("message"),
         "messageId": slices.text(key_of(run).resume_run_id),
@@ -106,26 +118,7 @@ def _message_params(run: Run, entries: Sequence[Entry], asked: Asked) -> JsonTex
         {
             "tenant": _tenant(asked),
             "message": slices.object_of(message),
-            "configuration": b'{"blocking":false}' if is_0_3 else _configuration(asked),
-        }
-    )
-
-
-def _configuration(asked: Asked) -> JsonText:
-    expected = slices.text(str(asked.generation)) if asked.generation else None
-    return slices.object_of(
-        {"returnImmediately": b"true", "historyLength": b"0", "ifGenerationMatch": expected}
-    )
-
-
-def _cancel_params(run: Run, entries: Sequence[Entry], asked: Asked) -> JsonText:
-    given_up = (entry.closed_reason for entry in entries if entry.status == "cancelled")
-    reason = slices.text(", ".join(dict.fromkeys(given_up)))
-    return slices.object_of(
-        {
-            "tenant": _tenant(asked),
-            "id": slices.text(run.thread.thread_id),
-            "metadata": slices.object_of({"reason": reason}),
+            "configuration": slices.object_of(configuration),
         }
     )
 

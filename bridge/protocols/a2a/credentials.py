@@ -78,11 +78,11 @@ def json_without(value: JsonText, strictly: bool = False, named: bool = False) -
     match value[:1]:
         case b"{":
             members = slices.members_of(value).items()
-            kept = strictly and named
+            all_named = strictly and named
             return slices.object_of(
                 {
                     text_without(name): json_without(
-                        member, strictly, kept or _is_credential(name, member, strictly)
+                        member, strictly, all_named or _is_credential(name, member, strictly)
                     )
                     for name, member in members
                 }

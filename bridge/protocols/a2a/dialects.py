@@ -52,16 +52,10 @@ def asks_for_credential(message: Message, named: Sequence[Item]) -> bool:
 def seems_unknown(message: Message, parts: Sequence[Part]) -> bool:
     """Whether a message without items has marks of a convention that is not read here."""
     listed = set(message.extensions or ())
-    return bool(listed - _READ) or any(map(_is_marked, parts)) or _is_unread(listed, message)
-
-
-def _is_unread(listed: set[str], message: Message) -> bool:
-    """Of a known extension, but none of its requests that are known."""
+    if listed - _READ:
+        return True
+    marks = (mark for part in parts for mark in adk.marks_of(part).items())
+    if any(prefix not in _NO_MARKS and kind not in _ADK_TYPES for prefix, kind in marks):
+        return True
+    # Of a known extension, but none of its requests that are known.
     return kagent.URI in listed and kagent.URI in items.extensions_under(message.metadata)
-
-
-def _is_marked(part: Part) -> bool:
-    return any(
-        prefix not in _NO_MARKS and kind not in _ADK_TYPES
-        for prefix, kind in adk.marks_of(part).items()
-    )

@@ -124,19 +124,16 @@ def read_as(kind: type[T], value: Raw | JsonText) -> T | None:
 
 def parts_of(message: Message) -> list[Part]:
     """The message's parts, read alike in all dialects. Raises Unreadable."""
-    parts = [_part(raw) for raw in message.parts or message.content or ()]
-    if message.parts is None:
-        for part in parts:
-            boxed = read_as(_Boxed, part.data) if bytes(part.data) else None
+    parts = []
+    for raw in message.parts or message.content or ():
+        part = read_as(Part, raw)
+        if part is None:
+            raise Unreadable("malformed", "", "a part of the status message cannot be read")
+        if message.parts is None and bytes(part.data):
+            boxed = read_as(_Boxed, part.data)
             part.data = boxed.data if boxed is not None else part.data
+        parts.append(part)
     return parts
-
-
-def _part(raw: Raw) -> Part:
-    part = read_as(Part, raw)
-    if part is None:
-        raise Unreadable("malformed", "", "a part of the status message cannot be read")
-    return part
 
 
 def text_of(parts: Iterable[Part]) -> str | None:
@@ -183,13 +180,10 @@ def _langgraph(parts: Sequence[Part], description: str | None) -> Iterator[Item]
         item = read_as(_LangGraph, part.data)
         if item is not None:
             schema = Raw(given(item.response_schema) or NOT_NULL)
-            words = read_as(str, item.value) or _worded(item.value) or description
+            said = read_as(_Worded, item.value) or _Worded()
+            worded = said.question or said.message or said.prompt
+            words = read_as(str, item.value) or worded or description
             yield Item("langgraph", item.id, None, words, schema, part.data)
-
-
-def _worded(value: Raw) -> str | None:
-    found = read_as(_Worded, value)
-    return (found.question or found.message or found.prompt) if found is not None else None
 
 
 def of_metadata(message: Message) -> Iterator[Item]:

@@ -68,14 +68,31 @@ def items_of(message: Message) -> Iterator[Item]:
         return
     tools = request.nested.tools if request.nested is not None else request.tools or []
     if request.type == "tool_approval_request":
-        for tool in tools:
-            yield _tool(tool, request.hint)
+        for raw in tools:
+            tool = _read_tool([raw])
+            yield Item(
+                TOOL,
+                id=tool.id,
+                name=tool.name,
+                message=request.hint or None,
+                schema=Raw(_APPROVAL),
+                data=raw,
+                tool_call_id=tool.call_id,
+            )
     elif request.type == "ask_user_request":
         request_id = request.id if request.nested is None else _read_tool(tools[0:1]).id
         if not request_id:
             raise Unreadable("malformed", "", "a request of kagent's extension has no id")
-        for number, question in enumerate(request.questions or ()):
-            yield _question(question, request_id, number)
+        for number, raw in enumerate(request.questions or ()):
+            asked = read_as(_Question, raw) or _Question()
+            yield Item(
+                QUESTION,
+                id=f"{request_id}/{number}",  # its request's, and its place in it: it has none
+                message=asked.question or None,
+                schema=Raw(_texts(asked)),
+                data=raw,
+                request=request_id,
+            )
 
 
 def surroundings(metadata: JsonText) -> JsonText:
@@ -94,19 +111,6 @@ def _without_items(members: dict[str, JsonText]) -> dict[str, JsonText]:
     return {name: value for name, value in members.items() if name not in ("tools", "questions")}
 
 
-def _tool(raw: Raw, hint: str | None) -> Item:
-    tool = _read_tool([raw])
-    return Item(
-        TOOL,
-        id=tool.id,
-        name=tool.name,
-        message=hint or None,
-        schema=Raw(_APPROVAL),
-        data=raw,
-        tool_call_id=tool.call_id,
-    )
-
-
 def _read_tool(raws: Sequence[Raw]) -> _Tool:
     tool = read_as(_Tool, raws[0]) if raws else None
     if tool is None or not tool.id:
@@ -114,21 +118,8 @@ def _read_tool(raws: Sequence[Raw]) -> _Tool:
     return tool
 
 
-def _question(raw: Raw, request_id: str, number: int) -> Item:
-    """Questions have no ids of their own: their request's, and their place in it."""
-    asked = read_as(_Question, raw) or _Question()
-    return Item(
-        QUESTION,
-        id=f"{request_id}/{number}",
-        message=asked.question or None,
-        schema=Raw(_texts(asked)),
-        data=raw,
-        request=request_id,
-    )
-
-
 def _texts(asked: _Question) -> JsonText:
-    """A text, or texts; what may be chosen is told and does not bind, as kagent takes any text."""
+    """A text, or texts; what may be chosen is shown and does not bind, as kagent takes any text."""
     text: dict[str, object] = {"type": "string"}
     if asked.choices:
         text["examples"] = asked.choices
@@ -146,13 +137,22 @@ def response(entries: Sequence[Entry], shape: str, request: str | None) -> JsonT
     if shape == TOOL:
         approvals = slices.array_of(map(_approval, entries))
         return slices.object_of({"type": b'"tool_approval_response"', "approvals": approvals})
-    answers = slices.array_of(slices.object_of({"answer": _answer(entry)}) for entry in entries)
-    members = {"type": b'"ask_user_response"', "id": slices.text(request or ""), "answers": answers}
-    return slices.object_of(members)
+    answers = []
+    for entry in entries:
+        payload = b"null" if entry.payload is None else entry.payload.strip()
+        texts = payload if payload.startswith(b"[") else slices.array_of([payload])
+        answers.append(slices.object_of({"answer": texts}))
+    return slices.object_of(
+        {
+            "type": b'"ask_user_response"',
+            "id": slices.text(request or ""),
+            "answers": slices.array_of(answers),
+        }
+    )
 
 
 def _approval(entry: Entry) -> JsonText:
-    """A tool that nobody decided on is rejected, and its agent is told why."""
+    """A tool that nobody decided on is rejected, and the answer says why."""
     members: dict[str, JsonText | None] = {"id": slices.text(entry.question.interrupt_id)}
     if entry.payload is not None:
         return slices.object_of(members | slices.members_of(entry.payload))
@@ -160,8 +160,3 @@ def _approval(entry: Entry) -> JsonText:
     return slices.object_of(
         members | {"approved": b"false", "rejection_reason": slices.text(reason)}
     )
-
-
-def _answer(entry: Entry) -> JsonText:
-    payload = b"null" if entry.payload is None else entry.payload.strip()
-    return payload if payload.startswith(b"[") else slices.array_of([payload])

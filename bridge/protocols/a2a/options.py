@@ -78,11 +78,13 @@ def read_options(given: Mapping[str, object]) -> Options:
 
 
 def identity(options: Options, headers: Sequence[Header]) -> tuple[str, str]:
-    """(scope, tenant) of the agent that a record comes from."""
+    """(scope, tenant) of the agent that a record comes from; a scope is agent or agent/tenant."""
     named = {key: value for key, value in headers if key in _HEADERS} if headers else {}
     tenant = options.tenant or _text(named, "a2a-tenant")
     agent = options.agent or _text(named, "a2a-agent") or options.endpoint or ""
-    return _scope(agent, tenant), tenant
+    if not tenant and "/" not in agent:
+        return agent, tenant
+    return f"{agent}/{quote(tenant, safe='')}", tenant  # two pairs never make one scope
 
 
 _HEADERS = frozenset({"a2a-agent", "a2a-tenant"})
@@ -90,13 +92,6 @@ _HEADERS = frozenset({"a2a-agent", "a2a-tenant"})
 
 def _text(headers: Mapping[str, bytes], name: str) -> str:
     return headers[name].decode("utf-8", "replace") if headers.get(name) else ""
-
-
-def _scope(agent: str, tenant: str) -> str:
-    """`agent`, or `agent/tenant`: two different pairs never make one scope."""
-    if not tenant and "/" not in agent:
-        return agent
-    return f"{agent}/{quote(tenant, safe='')}"
 
 
 def _endpoint(url: str) -> str:
