@@ -14,7 +14,7 @@ import msgspec
 
 from bridge.cli.settings import settings
 from bridge.cli.verdicts import meaning
-from bridge.config import Config, Role
+from bridge.config import Config
 from bridge.core import json_text
 from bridge.core.durations import format_duration
 from bridge.core.ids import home_of_id
@@ -23,6 +23,7 @@ from bridge.errors import ConfigError
 from bridge.kafka.post import post
 from bridge.kafka.reader import Reader, partition_counts, reading
 from bridge.observe.logs import escape
+from bridge.records.topics import Role
 
 NOT_ACCEPTED = 4
 NO_VERDICT = 5
@@ -104,7 +105,7 @@ def _send(arguments: argparse.Namespace, role: Role, value: dict[str, Any]) -> i
 
 
 async def _post(config: Config, role: Role, approval_id: UUID, text: bytes, wait: float) -> int:
-    client, topic = config.kafka.client_kwargs(), config.topics.name(role)
+    client, topic = config.kafka.client_kwargs(), config.topics.names()[role]
     partitions = (await partition_counts(client, topic))[topic]
     # An approval id begins with its thread's hash: this partition needs no hop to the home slot.
     partition, key = home_of_id(str(approval_id), partitions), str(approval_id).encode()
@@ -112,7 +113,7 @@ async def _post(config: Config, role: Role, approval_id: UUID, text: bytes, wait
         print(f"sent: {await post(client, topic, key, text, partition)}")
         return 0
     # The verdicts' end is fixed before the answer goes out, so its verdict cannot be missed.
-    async with reading(client, config.topics.name("answer-verdicts"), start="end") as reader:
+    async with reading(client, config.topics.names()["answer-verdicts"], start="end") as reader:
         sent = await post(client, topic, key, text, partition)
         verdict = await _verdict_on(sent, reader, wait)
     return _miss(config, role, sent) if verdict is None else _tell(verdict, role)

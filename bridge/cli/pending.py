@@ -41,7 +41,7 @@ async def _run(config: Config, source: str | None, *, as_json: bool, watch: bool
     board = Board()
     client = config.kafka.client_kwargs()
     clock = OnlookerClock(None if as_json else await cluster_time(client))
-    async with reading(client, config.topics.name("approvals")) as reader:
+    async with reading(client, config.topics.names()["approvals"]) as reader:
         async for record in reader.to_end():
             clock.read(record.origin.timestamp)
             board.take(record)

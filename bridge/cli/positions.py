@@ -13,10 +13,10 @@ from bridge.cli.settings import settings
 from bridge.config import Config
 from bridge.errors import ConfigError
 from bridge.kafka import positions
-from bridge.kafka.intake import OWN_INPUTS
 from bridge.kafka.positions import Inputs, Standing
 from bridge.kafka.verdict import OpenTransaction
 from bridge.records.instants import rfc3339
+from bridge.records.topics import OWN_INPUTS
 
 _HEADINGS = ("SLOT", "TOPIC", "PARTITION", "POSITION", "BEGIN", "END", "LAG", "")
 
@@ -65,7 +65,7 @@ def skip(arguments: argparse.Namespace) -> int:
 
 def inputs(config: Config) -> Inputs:
     """What the settings' slots read, the bridge's own topics included."""
-    names = {str(role): name for role, name in config.topics.names().items()}
+    names = config.topics.names()
     sources = [topic for source in config.sources for topic in source.topic_names]
     own = [names[role] for role in OWN_INPUTS]
     return Inputs(names, [*sources, *own], config.topics.partitions)

@@ -55,7 +55,7 @@ def check(arguments: argparse.Namespace) -> int:
 def wanted(config: Config, partitions: int | None = None) -> Wanted:
     """What the settings ask of a cluster; `partitions` instead of theirs if given."""
     return Wanted(
-        names={str(role): name for role, name in config.topics.names().items()},
+        names=config.topics.names(),
         inputs=tuple(topic for source in config.sources for topic in source.topic_names),
         partitions=partitions or config.topics.partitions,
         bootstrap=config.kafka.bootstrap_servers,

@@ -13,7 +13,7 @@ import msgspec
 
 from bridge.cli.history import Happened, History, members
 from bridge.cli.settings import settings
-from bridge.config import Config, Role, Source
+from bridge.config import Config, Source
 from bridge.console.json_lines import write_line
 from bridge.core.record import Record
 from bridge.errors import ConfigError, RecordUnreadable
@@ -21,6 +21,7 @@ from bridge.kafka.reader import Tell, reading
 from bridge.observe.logs import escape
 from bridge.records.instants import rfc3339
 from bridge.records.reading import is_id
+from bridge.records.topics import Role
 
 # Read after the approvals, because an answer may name nothing but an approval id.
 _ROLES: tuple[Role, ...] = (
@@ -73,7 +74,7 @@ async def _told(config: Config, named: str, source: str | None, unreadable: Tell
 async def _asked(config: Config, approval_id: str) -> tuple[str, str] | None:
     """Thread and source of an approval, as its own records or the verdicts on it have them."""
     roles: tuple[Role, ...] = ("approvals", "answer-verdicts")
-    names = [config.topics.name(role) for role in roles]
+    names = [config.topics.names()[role] for role in roles]
     async with reading(config.kafka.client_kwargs(), *names, unreadable=_told_later) as reader:
         async for record in reader.to_end():
             found = members(record)
@@ -97,7 +98,7 @@ async def _story(config: Config, history: History, unreadable: Tell) -> list[Hap
 
 async def _own(config: Config, history: History, unreadable: Tell, *roles: Role) -> list[Happened]:
     client = config.kafka.client_kwargs()
-    role_of = {config.topics.name(role): role for role in roles}
+    role_of = {config.topics.names()[role]: role for role in roles}
     async with reading(client, *role_of, unreadable=unreadable) as reader:
         return [
             happened

@@ -6,11 +6,10 @@
 from bridge.config.kafka import KafkaConfig
 from bridge.config.load import find_file, load
 from bridge.config.root import Config
-from bridge.config.sections import ROLES, Http, Limits, Log, Retention, Role, Topics, Worker
+from bridge.config.sections import Http, Limits, Log, Retention, Topics, Worker
 from bridge.config.source import Policy, Source
 
 __all__ = [
-    "ROLES",
     "Config",
     "Http",
     "KafkaConfig",
@@ -18,7 +17,6 @@ __all__ = [
     "Log",
     "Policy",
     "Retention",
-    "Role",
     "Source",
     "Topics",
     "Worker",

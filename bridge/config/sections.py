@@ -5,7 +5,7 @@ Each default stands here once; a number that depends on another says how.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -13,18 +13,7 @@ from bridge.config.source import DEFAULT_CLOSED_RETENTION
 from bridge.config.values import Count, Duration, Model, TopicName
 from bridge.core import model as core
 from bridge.core.durations import DAY, HOUR, MINUTE, SECOND
-
-Role = Literal[
-    "answers",
-    "operations",
-    "approvals",
-    "resume-commands",
-    "answer-verdicts",
-    "dead-letters",
-    "state",
-    "reroute",
-]
-ROLES: tuple[Role, ...] = get_args(Role)
+from bridge.records import topics as records
 
 _RULES = core.Limits()
 
@@ -44,14 +33,10 @@ class Topics(Model):
     state: TopicName | None = None
     reroute: TopicName | None = None
 
-    def name(self, role: Role) -> str:
-        """The topic of a role."""
-        own: str | None = getattr(self, role.replace("-", "_"))
-        return own or self.prefix + role
-
-    def names(self) -> dict[Role, str]:
+    def names(self) -> records.Topics:
         """The topic of every role."""
-        return {role: self.name(role) for role in ROLES}
+        own = {role: getattr(self, role.replace("-", "_")) for role in records.ROLES}
+        return records.Topics({role: own[role] or self.prefix + role for role in own})
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:

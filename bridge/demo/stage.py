@@ -30,6 +30,7 @@ from bridge.kafka import topic_admin
 from bridge.kafka.aiokafka_internals import prepare
 from bridge.kafka.clients import ClientSettings, kill, start_producer
 from bridge.kafka.topics import Wanted
+from bridge.records.topics import Topics
 
 SLOTS = 4
 WORKERS = 2
@@ -52,9 +53,9 @@ class Stage:
     workers: list[WorkerProcess] = field(default_factory=list)
 
     @property
-    def topics(self) -> dict[str, str]:
-        """The bridge's own topics by role."""
-        return {str(role): name for role, name in self.config.topics.names().items()}
+    def topics(self) -> Topics:
+        """The bridge's own topics."""
+        return self.config.topics.names()
 
     @property
     def sources(self) -> dict[str, str]:

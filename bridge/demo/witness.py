@@ -18,6 +18,7 @@ from bridge.demo.outcomes import Run
 from bridge.errors import BridgeError
 from bridge.kafka.clients import ClientSettings
 from bridge.kafka.reader import Reader, reading
+from bridge.records.topics import Topics
 
 Members = Mapping[str, Any]
 _POLL_SECONDS = 0.2
@@ -33,7 +34,7 @@ class StoryBroken(BridgeError):
 class Witness:
     """Everything seen so far. Use `watching`."""
 
-    def __init__(self, topics: Mapping[str, str]) -> None:
+    def __init__(self, topics: Topics) -> None:
         """`topics`: role to name."""
         self._roles = {name: role for role, name in topics.items()}
         self._board = Board()
@@ -116,7 +117,7 @@ def run_of(view: ApprovalView) -> Run:
 
 
 @asynccontextmanager
-async def watching(client: ClientSettings, topics: Mapping[str, str]) -> AsyncIterator[Witness]:
+async def watching(client: ClientSettings, topics: Topics) -> AsyncIterator[Witness]:
     """A witness that follows approvals, verdicts and commands from their beginning."""
     roles = ("approvals", "answer-verdicts", "resume-commands")
     witness = Witness(topics)

@@ -7,7 +7,7 @@ of the deployment before is fenced, and finds out whose it is when it opens the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -24,8 +24,9 @@ from bridge.kafka.reader import reading
 from bridge.kafka.restore import restore
 from bridge.kafka.setup import takeover_marks
 from bridge.kafka.topic_admin import connected
-from bridge.kafka.transaction import OUTPUTS, SlotProducer
+from bridge.kafka.transaction import SlotProducer
 from bridge.records.outgoing import Outgoing
+from bridge.records.topics import OUTPUTS, Topics
 from bridge.slot import birth as births
 from bridge.slot import state_codec as codec
 from bridge.slot.birth import Birth, Births
@@ -42,7 +43,7 @@ class Deployment:
 
     client: ClientSettings
     app_id: str
-    topics: Mapping[str, str]
+    topics: Topics
     slots: int
     inputs: Sequence[str]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from itertools import zip_longest
 
 from aiokafka.producer.message_accumulator import BatchBuilder
 from aiokafka.structs import TopicPartition
 
-from bridge.records.outgoing import Outgoing, Role
+from bridge.records.outgoing import Outgoing
+from bridge.records.topics import Topics
 
 
 class Batch:
@@ -34,7 +35,7 @@ class Batch:
 def batches_of(
     outgoing: Iterable[Outgoing],
     slot: int,
-    topics: Mapping[Role, str],
+    topics: Topics,
     create: Callable[[], BatchBuilder],
 ) -> list[Batch]:
     """The first batches of all partitions come first: a partition's next one has to wait until

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,8 +24,9 @@ from bridge.kafka.clients import (
     start_consumer,
     stop_consumer,
 )
-from bridge.kafka.transaction import OUTPUTS, SlotProducer
+from bridge.kafka.transaction import SlotProducer
 from bridge.records.outgoing import Outgoing
+from bridge.records.topics import OUTPUTS, Topics
 from bridge.slot.birth import ADOPT, Birth, encode, key_of, mismatch
 
 _POLL_MS: Final = 100
@@ -56,7 +57,7 @@ class Remembered:
         self.note(state, end)
 
 
-def new_birth(deployment: str, app_id: str, slots: int, topics: Mapping[str, str]) -> Birth:
+def new_birth(deployment: str, app_id: str, slots: int, topics: Topics) -> Birth:
     """A birth that no other record equals; without a deployment's id one of its own."""
     return Birth(
         deployment=deployment or uuid.uuid4().hex,
@@ -68,7 +69,7 @@ def new_birth(deployment: str, app_id: str, slots: int, topics: Mapping[str, str
 
 
 async def claim(
-    client: ClientSettings, producer: SlotProducer, topics: Mapping[str, str], slot: int, new: Birth
+    client: ClientSettings, producer: SlotProducer, topics: Topics, slot: int, new: Birth
 ) -> None:
     """Write the first record of a partition's life, for the caller to read back.
 

@@ -23,9 +23,6 @@ from bridge.kafka.standstill import Standstill
 StartFrom = Literal["earliest", "latest"] | int
 """An end of the log, or an instant in milliseconds since the epoch."""
 
-OWN_INPUTS: Final = ("answers", "operations", "reroute")
-"""The bridge's own topics that slots read, by role; always from their start."""
-
 Positions = dict[TopicPartition, int]
 
 CountPartitions = Callable[[Iterable[str]], Awaitable[Mapping[str, int]]]

@@ -7,7 +7,7 @@ worker that had the slot notices by its fenced producer and opens it again, at t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -31,6 +31,7 @@ from bridge.kafka.setup import takeover_marks
 from bridge.kafka.transaction import SlotProducer
 from bridge.kafka.verdict import OpenTransaction
 from bridge.records.outgoing import Outgoing
+from bridge.records.topics import Topics
 from bridge.slot import state_codec as codec
 from bridge.slot.birth import Births
 
@@ -100,7 +101,7 @@ class Move:
 class Inputs:
     """What the settings say: topic names of the bridge by role, all input topics, the slots."""
 
-    topics: Mapping[str, str]
+    topics: Topics
     names: Sequence[str]
     slots: int
 

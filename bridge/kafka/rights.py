@@ -13,6 +13,7 @@ from typing import Final, Literal
 from bridge.config import Config
 from bridge.errors import NotAuthorized
 from bridge.kafka.names import group_id, transactional_id
+from bridge.records.topics import TOPICS, Role
 
 Operation = Literal["Read", "Write", "Create", "Describe", "DescribeConfigs"]
 Kind = Literal["topic", "group", "transactional-id", "cluster"]
@@ -20,20 +21,22 @@ Kind = Literal["topic", "group", "transactional-id", "cluster"]
 COMMAND_CONFIG: Final = "admin.properties"
 """Stands in the printed commands for the file with an administrator's login."""
 
-WORKER: Final[Mapping[str, tuple[Operation, ...]]] = {
-    "inputs": ("Read",),
-    "answers": ("Read",),
-    "operations": ("Read",),
+_BY_USE: Final[Mapping[str, tuple[Operation, ...]]] = {
+    "input": ("Read",),
+    "output": ("Write",),
     "state": ("Read", "Write"),
     "reroute": ("Read", "Write"),
-    "approvals": ("Write",),
-    "resume-commands": ("Write",),
-    "answer-verdicts": ("Write",),
-    "dead-letters": ("Write",),
 }
-"""What a worker does with each topic, by role. Read and Write hold Describe."""
 
-COMMANDS: Final[Mapping[str, Mapping[str, tuple[Operation, ...]]]] = {
+Rights = Mapping[Role | Literal["inputs"], tuple[Operation, ...]]
+"""What is done with each topic, and with those of the sources. Read and Write hold Describe."""
+
+WORKER: Final[Rights] = {
+    "inputs": ("Read",),
+    **{role: _BY_USE[topic.use] for role, topic in TOPICS.items()},
+}
+
+COMMANDS: Final[Mapping[str, Rights]] = {
     "pending": {"approvals": ("Read",)},
     "answer": {
         "answers": ("Write",),
@@ -113,8 +116,7 @@ class Access:
 
 def of_worker(config: Config) -> Access:
     """What a worker needs, and the tools that take a slot as a worker does."""
-    names = _names(config)
-    state = names["state"]
+    state = config.topics.names()["state"]
     group = group_id(config.app_id, state)
     ids = transactional_id(config.app_id, state, "")
     needed = (
@@ -145,14 +147,10 @@ def principal(config: Config) -> Principal:
     return Principal(name, kafka.bootstrap_servers)
 
 
-def _topic_rights(config: Config, roles: Mapping[str, tuple[Operation, ...]]) -> Iterator[Right]:
-    names = _names(config)
+def _topic_rights(config: Config, roles: Rights) -> Iterator[Right]:
+    names = config.topics.names()
     inputs = [topic for source in config.sources for topic in source.topic_names]
     for role, operations in roles.items():
         for topic in inputs if role == "inputs" else (names[role],):
             for operation in operations:
                 yield Right(operation, "topic", topic)
-
-
-def _names(config: Config) -> dict[str, str]:
-    return {str(role): name for role, name in config.topics.names().items()}

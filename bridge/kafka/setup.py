@@ -10,6 +10,7 @@ from bridge.kafka.intake import REFRESH_S, StartFrom
 from bridge.kafka.rights import Access
 from bridge.observe.metrics import Metrics
 from bridge.records.outgoing import Outgoing
+from bridge.records.topics import Topics
 from bridge.slot.engine import EngineTimes
 
 
@@ -37,7 +38,7 @@ class SlotSetup:
 
     app_id: str
     client: ClientSettings
-    topics: Mapping[str, str]  # by role
+    topics: Topics
     inputs: Mapping[str, StartFrom]  # by topic name, the bridge's own included
     cycle_max: int
     metrics: Metrics

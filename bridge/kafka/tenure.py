@@ -25,10 +25,11 @@ from bridge.kafka.names import transactional_id
 from bridge.kafka.output_watch import OutputWatch
 from bridge.kafka.restore import restore
 from bridge.kafka.setup import SlotSetup, takeover_marks
-from bridge.kafka.transaction import OUTPUTS, Committed, SlotProducer, untimed
+from bridge.kafka.transaction import Committed, SlotProducer, untimed
 from bridge.kafka.verdict import Verdicts
 from bridge.observe.slot_figures import SlotFigures, SlotState
 from bridge.records.outgoing import Outgoing
+from bridge.records.topics import OUTPUTS
 from bridge.slot.desk import Desk
 from bridge.slot.engine import Engine
 from bridge.slot.work import Work

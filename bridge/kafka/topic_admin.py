@@ -31,7 +31,6 @@ from bridge.kafka.doorstep import turned_away
 from bridge.kafka.rights import SOMEBODY, Principal, Right
 from bridge.kafka.topics import (
     CHECKED_CONFIGS,
-    NEEDS,
     Finding,
     TopicFacts,
     Wanted,
@@ -39,6 +38,7 @@ from bridge.kafka.topics import (
     envelope_limit,
     settings,
 )
+from bridge.records.topics import TOPICS
 
 CREATE_DEADLINE: Final = 30.0  # seconds until all partitions have leaders
 POLL: Final = 0.1
@@ -77,7 +77,7 @@ async def create(client: ClientSettings, wanted: Wanted, replication: int | None
                 replicas,
                 topic_configs=settings(need, replicas, envelope),
             )
-            for role, need in NEEDS.items()
+            for role, need in TOPICS.items()
         ]
         return await ensure(admin, topics, wanted.principal)
 

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from bridge.core.durations import DAY, HOUR
 from bridge.errors import TopicsWrong
 from bridge.kafka.rights import SOMEBODY, Access, Principal, Right
 from bridge.records.outgoing import BROKER_MESSAGE_BYTES
+from bridge.records.topics import TOPICS, Topic, Topics
 
 Code = Literal[
     "missing",
@@ -26,39 +28,9 @@ Code = Literal[
     "not_authorized",
 ]
 
-HOUR: Final = 3_600_000
-DAY: Final = 24 * HOUR
 _BY_BROKERS: Final = "LogAppendTime"
 ENVELOPE_BYTES: Final = 64 * 1024  # origin headers around a record on its way home
 
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """One topic of the bridge. Durations in milliseconds; None = not checked.
-
-    `partitions`: exactly N, at least N (outputs go to the partition with the slot's number), or
-    any number, because every input partition is mapped to a slot. All are stamped by the brokers:
-    they refuse what a worker's clock stamps an hour ahead, and a deadline is judged by one clock.
-    """
-
-    cleanup: Literal["compact", "delete"]
-    partitions: Literal["exact", "at_least", "any"]
-    retention: int | None = None
-    delete_retention: int | None = None
-    holds_inputs: bool = False
-    """Whole input records travel in it, with an envelope around them."""
-
-
-NEEDS: Final[Mapping[str, Need]] = {
-    "answers": Need("delete", "any"),
-    "operations": Need("delete", "any"),
-    "approvals": Need("compact", "exact", delete_retention=7 * DAY),
-    "resume-commands": Need("delete", "exact", retention=30 * DAY),
-    "answer-verdicts": Need("delete", "exact", retention=30 * DAY),
-    "dead-letters": Need("delete", "at_least", retention=30 * DAY),
-    "state": Need("compact", "exact", delete_retention=DAY),
-    "reroute": Need("delete", "exact", retention=30 * DAY, holds_inputs=True),
-}
 
 # Small segments and an early cleaner keep a restore short: only closed segments are compacted.
 # 16 MiB is above the floor of 1 MiB and far above what one transaction writes.
@@ -80,9 +52,9 @@ CHECKED_CONFIGS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a configuration asks of a cluster: role → topic name, the inputs, N."""
+    """What a configuration asks of a cluster: its topics, the inputs, N."""
 
-    names: Mapping[str, str]
+    names: Topics
     inputs: tuple[str, ...]
     partitions: int
     bootstrap: str = SOMEBODY.bootstrap
@@ -144,7 +116,7 @@ def envelope_limit(inputs: Iterable[TopicFacts | None]) -> int:
     return max([BROKER_MESSAGE_BYTES, *limits]) + ENVELOPE_BYTES
 
 
-def settings(need: Need, replicas: int, message_bytes: int) -> dict[str, str]:
+def settings(need: Topic, replicas: int, message_bytes: int) -> dict[str, str]:
     """The topic settings that `topics create` gives; `message_bytes` is the envelope's limit."""
     chosen = {
         "cleanup.policy": need.cleanup,
@@ -154,7 +126,7 @@ def settings(need: Need, replicas: int, message_bytes: int) -> dict[str, str]:
     }
     if need.delete_retention is not None:
         chosen["delete.retention.ms"] = str(need.delete_retention)
-    if need.holds_inputs:
+    if need.use == "reroute":  # whole input records travel in it, with an envelope around them
         chosen["max.message.bytes"] = str(message_bytes)
     return chosen
 
@@ -193,7 +165,7 @@ def _differences(wanted: Wanted, found: Mapping[str, TopicFacts]) -> list[Findin
             findings.append(_missing(topic, _tool(wanted, "topics", create)))
     envelope = envelope_limit(found.get(topic) for topic in wanted.inputs)
     state = found.get(wanted.names["state"])
-    for role, need in NEEDS.items():
+    for role, need in TOPICS.items():
         topic = wanted.names[role]
         facts = found.get(topic)
         if facts is None:
@@ -216,7 +188,7 @@ def _missing(topic: str, mend: str) -> Finding:
 
 
 def _partitions(
-    wanted: Wanted, need: Need, facts: TopicFacts, state: TopicFacts | None
+    wanted: Wanted, need: Topic, facts: TopicFacts, state: TopicFacts | None
 ) -> Iterator[Finding]:
     have, slots = facts.partitions, wanted.partitions
     fits = {"exact": have == slots, "at_least": have >= slots, "any": True}[need.partitions]
@@ -235,7 +207,7 @@ def _partitions(
     yield Finding("partitions", facts.name, str(have), asked, mend)
 
 
-def _configs(wanted: Wanted, need: Need, facts: TopicFacts, envelope: int) -> Iterator[Finding]:
+def _configs(wanted: Wanted, need: Topic, facts: TopicFacts, envelope: int) -> Iterator[Finding]:
     if facts.configs is None:
         mend = wanted.principal.add(Right("DescribeConfigs", "topic", facts.name))
         yield Finding("configs_unreadable", facts.name, "not authorized", "DescribeConfigs", mend)
@@ -251,7 +223,7 @@ def _configs(wanted: Wanted, need: Need, facts: TopicFacts, envelope: int) -> It
 
 
 def _rules(
-    need: Need, facts: TopicFacts, envelope: int
+    need: Topic, facts: TopicFacts, envelope: int
 ) -> Iterator[tuple[Code, str, str | int, bool]]:
     """Code, setting, the value that mends it, and whether the one found will do."""
     configs = facts.configs or {}
@@ -266,7 +238,7 @@ def _rules(
         kept = facts.number("delete.retention.ms") or 0
         least = need.delete_retention
         yield "delete_retention", "delete.retention.ms", least, kept >= least
-    if need.holds_inputs:
+    if need.use == "reroute":  # whole input records travel in it, with an envelope around them
         size = facts.number("max.message.bytes") or 0
         yield "message_size", "max.message.bytes", envelope, size >= envelope
     in_sync = facts.number("min.insync.replicas") or 0

@@ -5,10 +5,10 @@ It keeps no records and retries nothing: after any failure it is dead, and the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Literal
 
 from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import (
@@ -51,10 +51,8 @@ from bridge.kafka.clients import (
 )
 from bridge.kafka.inquiry import Inquiry
 from bridge.kafka.verdict import End, Verdicts
-from bridge.records.outgoing import Outgoing, Role
-
-OUTPUTS: Final = ("approvals", "resume-commands", "answer-verdicts", "dead-letters")
-"""Topics of which only the slot writes the partition with its number; reroute is everybody's."""
+from bridge.records.outgoing import Outgoing
+from bridge.records.topics import OUTPUTS, WRITTEN, Topics
 
 Life = Literal["new", "ready", "busy", "dead"]
 
@@ -93,14 +91,14 @@ class SlotProducer:
         client: ClientSettings,
         transactional_id: str,
         slot: int,
-        topics: Mapping[str, str],
+        topics: Topics,
         *,
         verdicts: Verdicts | None = None,
         on_stamp: Callable[[Millis], None] = _ignore,
         deadline: float = TRANSACTION_DEADLINE,
         timeout: float = TRANSACTION_TIMEOUT,
     ) -> None:
-        """`topics` gives topic names by role; `verdicts` is where the slot keeps what became of
+        """`verdicts` is where the slot keeps what became of
         its former transactions; `on_stamp` is told each stamp of the state partition as it comes,
         in a transaction that fails afterwards too; `deadline` (seconds) bounds each transaction
         here, `timeout` on the broker, where it must be longer.
@@ -110,7 +108,7 @@ class SlotProducer:
         self.life: Life = "new"
         self._producer = make_producer(client, transactional_id, timeout)
         self._slot = slot
-        self._topics = {role: topics[role] for role in get_args(Role)}
+        self._topics = topics
         self._deadline = deadline
         self._on_stamp = on_stamp
 
@@ -296,7 +294,7 @@ class SlotProducer:
 
     async def _learn_partitions(self) -> None:
         """Load the topics' metadata now: later it would be a round trip inside a transaction."""
-        names = list(self._topics.values())
+        names = [self._topics[role] for role in WRITTEN]
         counts = await asyncio.gather(*(self._producer.partitions_for(name) for name in names))
         for name, partitions in zip(names, counts, strict=True):
             if self._slot not in partitions:

@@ -34,6 +34,7 @@ from bridge.kafka.slot import Slot, cause_of
 from bridge.observe.health import Health
 from bridge.observe.http import HttpServer, worker_routes
 from bridge.observe.metrics import Metrics
+from bridge.records.topics import OWN_INPUTS
 from bridge.slot.desk import Desk, Source
 from bridge.slot.engine import EngineTimes
 
@@ -52,7 +53,7 @@ class Worker:
         config.require_sources()
         self._config = config
         self._client = config.kafka.client_kwargs()
-        self._topics = {str(role): name for role, name in config.topics.names().items()}
+        self._topics = config.topics.names()
         self._group = group_id(config.app_id, self._topics["state"])
         self._access = rights.of_worker(config)
         self._admission = Admission(self._client, self._access)
@@ -189,8 +190,7 @@ class Worker:
             for source in self._config.sources
             for topic in source.topic_names
         }
-        own = ("answers", "operations", "reroute")
-        return inputs | {self._topics[role]: "earliest" for role in own}
+        return inputs | {self._topics[role]: "earliest" for role in OWN_INPUTS}
 
     # --- The seat in the group ------------------------------------------------------------------
 

@@ -5,17 +5,14 @@ The names of topics are configuration; whoever produces the record looks them up
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
 from bridge.core.record import Header
+from bridge.records.topics import Role
 
 BROKER_MESSAGE_BYTES: Final = 1_048_588  # the default of max.message.bytes
-
-Role = Literal[
-    "approvals", "resume-commands", "answer-verdicts", "dead-letters", "state", "reroute"
-]
 
 
 class Outgoing(msgspec.Struct, frozen=True):

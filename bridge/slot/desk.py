@@ -14,6 +14,7 @@ from bridge.protocols import build_native
 from bridge.protocols.framing import Pointer
 from bridge.protocols.interface import AgentProtocol
 from bridge.records.reroute import unknown_source
+from bridge.records.topics import Topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Desk:
         slot: int,
         slots: int,
         sources: Mapping[str, Source],
-        topics: Mapping[str, str],
+        topics: Topics,
         limits: Limits,
         schemas: SchemaCache,
     ) -> None:

@@ -8,16 +8,16 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from aiokafka.admin import NewTopic
 from confluent_kafka import Producer
 
-from bridge.config.sections import ROLES
 from bridge.demo.broker import DevBroker
 from bridge.kafka import topic_admin, topics
+from bridge.records import topics as own_topics
 
 # The optimising compiler, and room for the page cache's indexes: the broker is no figure of ours.
 JVM_OPTIONS = ("-XX:+UseSerialGC", "-Xms1g", "-Xmx1g")
@@ -42,11 +42,11 @@ class Topics:
     """The topics of one run: the bridge's own by role, and where the events come from."""
 
     bootstrap: str
-    own: Mapping[str, str]
+    own: own_topics.Topics
     events: str
     partitions: int
 
-    def __getitem__(self, role: str) -> str:
+    def __getitem__(self, role: own_topics.Role) -> str:
         return self.own[role]
 
 
@@ -62,7 +62,7 @@ def make_topics(
     prefix = prefix or f"bench-{uuid.uuid4().hex[:8]}."
     made = Topics(
         bootstrap,
-        {role: prefix + role for role in ROLES},
+        own_topics.Topics.under(prefix),
         events or f"{prefix}run-finished",
         partitions,
     )

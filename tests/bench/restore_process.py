@@ -9,6 +9,7 @@ from typing import Any
 from aiokafka.structs import ConsumerRecord
 
 from bridge.kafka.restore import restore
+from bridge.records.topics import Topics
 from bridge.slot.engine import Engine
 from tests.bench.child import job, say
 from tests.bench.desk import make_desk
@@ -17,7 +18,7 @@ from tests.bench.usage import own_cpu
 
 
 async def _restore(given: dict[str, Any]) -> None:
-    engine = Engine(make_desk(dict.fromkeys(("answers", "operations", "reroute"), ""), ""))
+    engine = Engine(make_desk(Topics.under(""), ""))
 
     def fold(batch: Sequence[ConsumerRecord]) -> None:
         engine.fold((record.key, record.value) for record in batch)

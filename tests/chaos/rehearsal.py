@@ -18,13 +18,13 @@ from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
 from bridge.protocols import PROTOCOLS
 from bridge.records.outgoing import Outgoing
+from bridge.records.topics import Topics
 from bridge.slot import desk as desks
 from bridge.slot.engine import Engine, EngineTimes
 from tests.chaos.agents import AGENTS
 from tests.chaos.agents.source import Source
 from tests.chaos.plan import cycles
 from tests.chaos.script import Step, play_of, steps
-from tests.unit.slot.desk import ROLES
 
 SLOTS, START = 3, 1_790_000_000_000
 STRIDE = 300  # milliseconds between two cycles: many are open at once
@@ -154,7 +154,7 @@ def _read(source: Source) -> desks.Source:
 
 
 def _desk(slot: int, sources: Mapping[str, desks.Source]) -> desks.Desk:
-    topics = {role: role for role in ROLES}
+    topics = Topics.under("")
     return desks.Desk(slot, SLOTS, sources, topics, Limits(), SchemaCache(64))
 
 

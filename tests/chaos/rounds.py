@@ -21,6 +21,7 @@ from bridge.audit.outside import Recovery
 from bridge.audit.reader import read_topics
 from bridge.kafka import topic_admin
 from bridge.kafka.topics import Wanted
+from bridge.records.topics import Topics
 from tests.chaos.agents import AGENTS
 from tests.chaos.agents.ag_ui import SOURCE as AG_UI_SOURCE
 from tests.chaos.agents.source import EARLY_ANSWER_TTL
@@ -40,7 +41,7 @@ class Site:
     """The topics and settings of one round."""
 
     bootstrap: str
-    names: dict[str, str]  # role to topic, the bridge's own
+    names: Topics
     input_topics: dict[str, str]  # by source
     slots: int
     config: Path
@@ -114,8 +115,7 @@ async def build_site(
 ) -> Site:
     """Topics and a settings file for a round with these sources."""
     app = f"round-{uuid.uuid4().hex[:8]}"
-    roles = ("answers", "operations", "approvals", "resume-commands", "answer-verdicts")
-    names = {role: f"{app}.{role}" for role in (*roles, "dead-letters", "state", "reroute")}
+    names = Topics.under(f"{app}.")
     input_topics = {source: f"{app}.{source}" for source in sources}
     partitions, topic_config = input_partitions or slots, dict(input_config or {})
     await create_topics(

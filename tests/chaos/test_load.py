@@ -151,7 +151,7 @@ def test_settings_are_those_that_a_worker_reads(tmp_path: Path) -> None:
         sections={"worker": {"takeover_grace": "2s"}},
     )
     config = load(path, {})
-    assert config.topics.name("resume-commands") == "t.commands"
+    assert config.topics.names()["resume-commands"] == "t.commands"
     assert (config.topics.partitions, config.app_id) == (4, "chaos")
     assert config.worker.takeover_grace == 2_000
     assert config.sources[0].topic_names == ("t.events",)

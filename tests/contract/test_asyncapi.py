@@ -13,16 +13,16 @@ import pytest
 import yaml
 from hypothesis import given, settings
 
-from bridge.config import ROLES, Topics
+from bridge.config import Topics
 from bridge.core.model import Judged, Limits, Origin, Reason, Refusal, Resume, Run
 from bridge.core.record import Record
-from bridge.kafka.topics import NEEDS
 from bridge.records.answers import BadAnswer, read_answer
 from bridge.records.approval import approval_record
 from bridge.records.command import command_record
 from bridge.records.dead_letter import dead_letter
 from bridge.records.operations import read_operation
 from bridge.records.outgoing import Outgoing
+from bridge.records.topics import ROLES, TOPICS, Role
 from bridge.records.verdict import verdict_record
 from tests.contract.json_form import ASYNCAPI, INBOUND, OUTBOUND, avro, component_schemas
 from tests.model_strategies import DATED, judged, resumes, runs
@@ -158,15 +158,15 @@ def sent(value: Any) -> Record:
 def test_every_public_topic_has_a_channel() -> None:
     """Under the names of the default configuration."""
     topics = Topics()
-    public = {topics.name(role) for role in ROLES if role not in PRIVATE_ROLES}
+    public = {topics.names()[role] for role in ROLES if role not in PRIVATE_ROLES}
     assert {channel["address"] for channel in CHANNELS.values()} == public
 
 
 @pytest.mark.parametrize("role", [role for role in ROLES if role not in PRIVATE_ROLES])
-def test_topic_settings_are_those_that_are_checked(role: str) -> None:
+def test_topic_settings_are_those_that_are_checked(role: Role) -> None:
     """Cleanup and retention as a worker asks for them."""
     (channel,) = [c for c in CHANNELS.values() if c["address"] == f"bridge.{role}"]
-    need = NEEDS[role]
+    need = TOPICS[role]
     wanted: dict[str, Any] = {"cleanup.policy": [need.cleanup]}
     if need.retention is not None:
         wanted["retention.ms"] = need.retention

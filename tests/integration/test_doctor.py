@@ -18,7 +18,7 @@ from bridge.config import Config, load
 from bridge.kafka.names import group_id
 from bridge.kafka.reader import snapshot
 from bridge.kafka.worker import Worker
-from bridge.records.outgoing import Role
+from bridge.records.topics import Role
 from tests.integration.kafka.deployment import until
 from tests.integration.settled import settle_in
 
@@ -87,7 +87,7 @@ async def test_where_every_slot_answers_all_is_well(
         client = config.kafka.client_kwargs()
         written: dict[Role, int] = {"answer-verdicts": SLOTS, "dead-letters": 0, "reroute": 0}
         for role, count in written.items():
-            assert len(await snapshot(client, config.topics.name(role))) == count
+            assert len(await snapshot(client, config.topics.names()[role])) == count
         capsys.readouterr()
         assert await asyncio.to_thread(main, ["doctor", "--config", str(settings)]) == 0
         told = capsys.readouterr()
@@ -105,7 +105,7 @@ async def test_without_a_worker_nothing_is_well(doctor: Doctor) -> None:
 async def test_a_stranger_in_the_group_is_named(settings: Path, doctor: Doctor) -> None:
     """A plain consumer that took the group's name for its own."""
     config = load(settings)
-    name = group_id(config.app_id, config.topics.name("state"))
+    name = group_id(config.app_id, config.topics.names()["state"])
     stranger = confluent_kafka.Consumer(
         {
             "bootstrap.servers": config.kafka.bootstrap_servers,
@@ -113,7 +113,7 @@ async def test_a_stranger_in_the_group_is_named(settings: Path, doctor: Doctor) 
             "client.id": "reporting",
         }
     )
-    stranger.subscribe([config.topics.name("state")])
+    stranger.subscribe([config.topics.names()["state"]])
     try:
         for _ in range(150):
             await asyncio.to_thread(stranger.poll, 0.2)

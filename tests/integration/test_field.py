@@ -22,15 +22,12 @@ from aiokafka.admin import NewTopic
 from bridge.kafka import topic_admin
 from bridge.kafka.reader import snapshot
 from bridge.kafka.topics import Wanted
+from bridge.records.topics import Topics
 from tests import field as vectors
 from tests.chaos.workers import Settings, Worker, write_config
 from tests.integration.kafka.deployment import eventually
 from tests.topics import create_topics
 
-ROLES = (
-    *("answers", "operations", "approvals", "resume-commands"),
-    *("answer-verdicts", "dead-letters", "state", "reroute"),
-)
 Place = tuple[str, int]  # topic and offset; every topic here has one partition
 
 
@@ -273,7 +270,7 @@ class Site:
 async def working(bootstrap: str, folder: Path) -> AsyncIterator[Site]:
     """One worker that reads all sources of the field."""
     app = f"field-{uuid.uuid4().hex[:8]}"
-    names = {role: f"{app}.{role}" for role in ROLES}
+    names = Topics.under(f"{app}.")
     inputs = {source: f"{app}.{source}" for source in SOURCES}
     await create_topics(bootstrap, [NewTopic(topic, 1, 1) for topic in inputs.values()])
     wanted = Wanted(names=names, inputs=tuple(inputs.values()), partitions=1, bootstrap=bootstrap)

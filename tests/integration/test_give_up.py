@@ -30,7 +30,7 @@ async def config(
 async def test_it_leaves_the_group_and_joins_again(config: Config) -> None:
     """The state topic takes no record of that size any more; brokers answer, nothing is written."""
     client = config.kafka.client_kwargs()
-    names = {str(role): name for role, name in config.topics.names().items()}
+    names = config.topics.names()
     cluster = Deployment(config.kafka.bootstrap_servers, config.app_id, names, {})
     worker = Worker(config)
     task = asyncio.create_task(worker.run())

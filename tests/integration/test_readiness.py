@@ -77,7 +77,7 @@ async def test_a_lost_position_is_told_by_probe_and_doctor(
     """503 with the error that names the place, while the other slot goes on publishing."""
     config = load(settings)
     client, (topic,) = config.kafka.client_kwargs(), config.sources[0].topic_names
-    approvals = config.topics.name("approvals")
+    approvals = config.topics.names()["approvals"]
 
     async def ask(slot: int, number: int) -> None:
         thread = at_home(slot, SLOTS, number)

@@ -15,11 +15,11 @@ import pytest
 from aiokafka import AIOKafkaProducer
 from aiokafka.admin import NewTopic
 
-from bridge.config import ROLES
 from bridge.core.ids import home_slot
 from bridge.kafka import topic_admin
 from bridge.kafka.reader import snapshot
 from bridge.kafka.topics import Wanted
+from bridge.records.topics import Topics
 from tests.chaos.workers import Worker, write_config
 from tests.integration.kafka.deployment import eventually, question
 from tests.topics import create_topics
@@ -37,7 +37,7 @@ class Team:
     directory: Path
     workers: list[Worker]
     sources: dict[str, str]  # topic by name
-    topics: dict[str, str]
+    topics: Topics
     asked: list[str] = field(default_factory=list)  # threads of events that were written
     answered: list[str] = field(default_factory=list)  # threads of answers that were written
     heard: list[int] = field(default_factory=list)  # bytes of each log before anything changed
@@ -153,7 +153,7 @@ class Team:
 async def team(bootstrap: str, tmp_path: Path, unique: Callable[[str], str]) -> AsyncIterator[Team]:
     """Two workers at work that know one source, `agents`."""
     app = unique("app")
-    names = {str(role): f"{app}.{role}" for role in ROLES}
+    names = Topics.under(f"{app}.")
     it = Team(bootstrap, app, tmp_path, [], {}, names)
     (events,) = await it.make("agents")
     it.sources["agents"] = events
@@ -245,7 +245,7 @@ async def test_the_answers_topic_is_renamed(team: Team) -> None:
     half = len(team.asked) // 2
     await team.answer("agents", team.topics["answers"], team.asked[:half])
     await team.done()
-    team.topics["answers"] = new
+    team.topics = team.topics | {"answers": new}
     await team.answer("agents", new, team.asked[half:])
     await team.roll(team.sources)
     await team.done()

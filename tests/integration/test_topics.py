@@ -10,7 +10,8 @@ from aiokafka.admin import NewTopic
 
 from bridge.errors import ClusterError, TopicsWrong, Unreachable
 from bridge.kafka.topic_admin import check, connected, create, facts
-from bridge.kafka.topics import NEEDS, Wanted, refuse
+from bridge.kafka.topics import Wanted, refuse
+from bridge.records.topics import ROLES, Topics
 from tests.topics import MakeTopics, create_topics
 
 Unique = Callable[[str], str]
@@ -18,7 +19,7 @@ Unique = Callable[[str], str]
 
 @pytest.fixture
 def wanted(bootstrap: str, unique: Unique) -> Wanted:
-    names = {role: unique(role) for role in NEEDS}
+    names = Topics({role: unique(role) for role in ROLES})
     return Wanted(names, (unique("runs"),), 4, bootstrap)
 
 
@@ -111,6 +112,6 @@ async def test_a_topic_that_cannot_be_created_is_named(bootstrap: str, wanted: W
 
 async def test_no_cluster_is_an_error_with_an_address() -> None:
     """Nothing listens: the error is ours, and says where it looked."""
-    wanted = Wanted({role: role for role in NEEDS}, (), 4)
+    wanted = Wanted(Topics.under(""), (), 4)
     with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1"):
         await check(client("127.0.0.1:1"), wanted)

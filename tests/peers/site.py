@@ -62,10 +62,7 @@ class Site:
         self.observed = Observed()
         self._config = config
         self._client: ClientSettings = config.kafka.client_kwargs()
-        self._roles: dict[str, str] = {
-            config.topics.name(role): role  # type: ignore[arg-type]  # those that are published
-            for role in ROLES
-        }
+        self._roles: dict[str, str] = {config.topics.names()[role]: role for role in ROLES}
         self._pen = pen
         self._changed = asyncio.Condition()
         self._ending = False
@@ -149,7 +146,7 @@ class Site:
         return f"{sent.topic}/{sent.partition}/{sent.offset}"
 
     async def _write(self, role: Any, members: Mapping[str, Any]) -> None:
-        topic = self._config.topics.name(role)
+        topic = self._config.topics.names()[role]
         # No key: where an answer lies must not matter.
         await self._pen.send_and_wait(topic, json.dumps(members).encode())
 

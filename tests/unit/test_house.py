@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "records": {"core", "errors"},
     "slot": {"core", "errors", "protocols", "records"},
     "audit": set(),  # a checker that shares code with what it checks would share its mistakes
-    "config": {"core", "errors", "protocols"},  # which protocols there are
+    "config": {"core", "errors", "protocols", "records"},  # which protocols and topics there are
     "console": {"core", "errors", "observe"},
     "kafka": _BELOW_KAFKA,
     "demo": {*_BELOW_KAFKA, "audit", "kafka", "console"},

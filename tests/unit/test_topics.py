@@ -10,7 +10,6 @@ from bridge.errors import TopicsWrong
 from bridge.kafka.topics import (
     CHECKED_CONFIGS,
     ENVELOPE_BYTES,
-    NEEDS,
     TopicFacts,
     Wanted,
     compare,
@@ -19,10 +18,11 @@ from bridge.kafka.topics import (
     settings,
 )
 from bridge.records.outgoing import BROKER_MESSAGE_BYTES
+from bridge.records.topics import ROLES, TOPICS, Role, Topics
 
 N = 4
 INPUT = "agents.run-finished"
-WANTED = Wanted({role: f"bridge.{role}" for role in NEEDS}, (INPUT,), N, "broker:9092")
+WANTED = Wanted(Topics.under("bridge."), (INPUT,), N, "broker:9092")
 BROKER_DEFAULTS = {
     "cleanup.policy": "delete",
     "delete.retention.ms": "86400000",
@@ -37,15 +37,15 @@ def cluster(replicas: int = 3) -> dict[str, TopicFacts]:
     """A cluster as `topics create` makes it, with an input topic of broker defaults."""
     limit = BROKER_MESSAGE_BYTES + ENVELOPE_BYTES
     own = {
-        name: TopicFacts(
-            name, N, replicas, {**BROKER_DEFAULTS, **settings(NEEDS[role], replicas, limit)}
+        WANTED.names[role]: TopicFacts(
+            WANTED.names[role], N, replicas, {**BROKER_DEFAULTS, **settings(topic, replicas, limit)}
         )
-        for role, name in WANTED.names.items()
+        for role, topic in TOPICS.items()
     }
     return {**own, INPUT: TopicFacts(INPUT, 3, replicas, BROKER_DEFAULTS)}
 
 
-def with_config(role: str, **configs: str) -> dict[str, TopicFacts]:
+def with_config(role: Role, **configs: str) -> dict[str, TopicFacts]:
     found = cluster()
     topic = found[WANTED.names[role]]
     changed = {name.replace("_", "."): value for name, value in configs.items()}
@@ -105,7 +105,7 @@ def test_broker_defaults_do_not_pass_as_our_topics() -> None:
     ],
 )
 def test_a_wrong_setting_is_one_finding_with_its_command(
-    role: str, configs: dict[str, str], code: str, change: str
+    role: Role, configs: dict[str, str], code: str, change: str
 ) -> None:
     """A single setting off gives exactly one finding, and the command sets only that one."""
     (finding,) = compare(WANTED, with_config(role, **configs))
@@ -117,8 +117,8 @@ def test_a_wrong_setting_is_one_finding_with_its_command(
     )
 
 
-@pytest.mark.parametrize("role", NEEDS)
-def test_no_topic_of_ours_is_stamped_by_whoever_writes(role: str) -> None:
+@pytest.mark.parametrize("role", ROLES)
+def test_no_topic_of_ours_is_stamped_by_whoever_writes(role: Role) -> None:
     """Brokers refuse the stamps of a worker whose clock is an hour ahead."""
     (finding,) = compare(WANTED, with_config(role, message_timestamp_type="CreateTime"))
     assert (finding.code, finding.topic) == ("timestamp_type", WANTED.names[role])
@@ -207,7 +207,7 @@ def test_no_setting_is_compared_that_is_not_read() -> None:
     """The check asks the cluster for exactly the settings that findings may name."""
     named = {
         finding.wanted.partition("=")[0]
-        for role in NEEDS
+        for role in TOPICS
         for finding in compare(
             WANTED, with_config(role, **{c.replace(".", "_"): "0" for c in CHECKED_CONFIGS})
         )

@@ -11,11 +11,11 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from bridge.config import Worker
+from bridge.core.durations import DAY
 from bridge.kafka.clients import ClientSettings
 from bridge.kafka.doctor.check import Check
 from bridge.kafka.doctor.words import counted
 from bridge.kafka.topic_admin import connected
-from bridge.kafka.topics import DAY
 
 _BROKER_SETTINGS: Final = (
     "auto.create.topics.enable",

@@ -13,8 +13,8 @@ async def look_at_rights(client: ClientSettings, config: Config) -> list[Check]:
     """A worker's, and what asking a slot takes."""
     access = of_worker(config)
     to_ask = (
-        Right("Write", "topic", config.topics.name("operations")),
-        Right("Read", "topic", config.topics.name("answer-verdicts")),
+        Right("Write", "topic", config.topics.names()["operations"]),
+        Right("Read", "topic", config.topics.names()["answer-verdicts"]),
     )
     lacking = await missing(client, (*access.needed, *to_ask))
     if not lacking:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Final
 
 from bridge.kafka.clients import ClientSettings
@@ -11,6 +10,7 @@ from bridge.kafka.doctor.check import Check
 from bridge.kafka.names import transactional_id
 from bridge.kafka.transaction import SlotProducer
 from bridge.records.outgoing import Outgoing
+from bridge.records.topics import Topics
 
 KEY: Final = b"__bridge/doctor"
 """Of the tombstones it writes; readers skip null values of unknown keys, slots fold none."""
@@ -19,9 +19,7 @@ _TELLABLE_MS: Final = 50  # less shows as 0.0 s
 _CLOCK_MS: Final = 2_000  # more than any commit takes; clocks kept by NTP differ by far less
 
 
-async def look_at_transaction(
-    client: ClientSettings, app_id: str, topics: Mapping[str, str]
-) -> list[Check]:
+async def look_at_transaction(client: ClientSettings, app_id: str, topics: Topics) -> list[Check]:
     """How long it takes; the brokers' stamp of it is their clock."""
     producer = SlotProducer(client, transactional_id(app_id, topics["state"], "doctor"), 0, topics)
     await producer.start()

@@ -13,6 +13,7 @@ from bridge.core.model import Interrupted, Origin, Thread
 from bridge.core.record import Record
 from bridge.protocols import PROTOCOLS
 from bridge.records.answers import BadAnswer, read_answer
+from bridge.records.topics import Topics
 from bridge.slot.desk import Desk
 from bridge.slot.engine import Engine
 from tests.bench import mix
@@ -21,7 +22,7 @@ from tests.bench.figure import Figure, Options, Report, spread
 from tests.bench.pending import NOW_MS
 from tests.bench.profiling import top
 
-_TOPICS = {role: role for role in ("answers", "operations", "reroute")}
+_TOPICS = Topics.under("")
 _EVENTS = "run-finished"
 _LOOPS = 2_000
 _CYCLES = 4_000  # events, and answers, of the profiled cycles

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import get_args
 
 import pytest
 
 from bridge.kafka.intake import StartFrom
-from bridge.kafka.topics import NEEDS
-from bridge.records.outgoing import Role
+from bridge.records.topics import ROLES, Topics
 from tests.integration.kafka.deployment import Deploy, Deployment
 from tests.integration.kafka.slots import Slot
 from tests.topics import MakeTopics
@@ -20,7 +18,7 @@ STAMPED = {"message.timestamp.type": "LogAppendTime"}
 @pytest.fixture
 async def slot(bootstrap: str, make_topics: MakeTopics, unique: Callable[[str], str]) -> Slot:
     """Slot 0 of a deployment of this test's own, its state stamped by the broker."""
-    return Slot(bootstrap, unique("slot-0"), await make_topics(*get_args(Role), config=STAMPED))
+    return Slot(bootstrap, unique("slot-0"), Topics(await make_topics(*ROLES, config=STAMPED)))
 
 
 @pytest.fixture
@@ -28,7 +26,7 @@ def deploy(bootstrap: str, make_topics: MakeTopics, unique: Callable[[str], str]
     """`await deploy(slots, start, events=3)`: topics of this test's own, inputs by name."""
 
     async def make(slots: int = 1, start: StartFrom = "earliest", **inputs: int) -> Deployment:
-        own = await make_topics(*NEEDS, partitions=slots, config=STAMPED)
+        own = Topics(await make_topics(*ROLES, partitions=slots, config=STAMPED))
         names: dict[str, StartFrom] = {}
         for name, partitions in (inputs or {"events": 1}).items():
             made = await make_topics(name, partitions=partitions)

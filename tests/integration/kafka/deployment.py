@@ -27,12 +27,12 @@ from bridge.kafka.setup import SlotSetup, SlotTimes
 from bridge.kafka.slot import AskMembership, Slot
 from bridge.observe.metrics import Metrics
 from bridge.protocols import PROTOCOLS
+from bridge.records.topics import OWN_INPUTS, Topics
 from bridge.slot import state_codec as codec
 from bridge.slot.desk import Desk, Source
 from bridge.slot.engine import EngineTimes
 from tests.topics import set_topic
 
-OWN_INPUTS = ("answers", "operations", "reroute")
 QUICK = SlotTimes(engine=EngineTimes(takeover_grace=100), refresh=0.2, retry=0.2)
 
 
@@ -46,7 +46,7 @@ class Deployment:
 
     bootstrap: str
     app_id: str
-    topics: Mapping[str, str]
+    topics: Topics
     inputs: Mapping[str, StartFrom]
     slots: int = 1
     metrics: Metrics = field(default_factory=lambda: Metrics("test"))

@@ -20,6 +20,7 @@ from bridge.kafka.aiokafka_internals import kill_producer
 from bridge.kafka.restore import Restored, restore
 from bridge.kafka.transaction import SlotProducer
 from bridge.records.outgoing import Outgoing
+from bridge.records.topics import Topics
 
 
 def state(key: bytes, value: bytes | None = b"value") -> Outgoing:
@@ -36,7 +37,7 @@ class Slot:
 
     bootstrap: str
     transactional_id: str
-    topics: dict[str, str]
+    topics: Topics
 
     @property
     def client(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from bridge.kafka.reader import snapshot
 from bridge.kafka.slot import Slot
 from bridge.kafka.transaction import SlotProducer
 from bridge.records.outgoing import Outgoing
+from bridge.records.topics import Topics
 from tests.integration.kafka.deployment import (
     Deploy,
     Deployment,
@@ -113,7 +114,7 @@ async def test_of_two_that_begin_at_once_one_has_it(deploy: Deploy, number: int)
 async def test_one_app_id_on_two_prefixes_fences_nobody(deploy: Deploy) -> None:
     """They fenced each other for ever: names hold the state topic as well."""
     one = await deploy()
-    others = {role: f"{name}-2" for role, name in one.topics.items()}
+    others = Topics({role: f"{name}-2" for role, name in one.topics.items()})
     events = {f"{topic}-2": start for topic, start in one.inputs.items()}
     new = [NewTopic(n, 1, 1, topic_configs=STAMPED) for n in (*others.values(), *events)]
     await create_topics(one.bootstrap, new)

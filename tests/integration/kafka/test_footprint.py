@@ -21,9 +21,9 @@ from bridge.kafka import slot as slots
 from bridge.kafka.aiokafka_internals import MOST_REASONS, captured_reasons, prepare
 from bridge.kafka.post import post
 from bridge.kafka.tenure import Tenure
-from bridge.kafka.topics import NEEDS
 from bridge.kafka.worker import Worker
 from bridge.observe.logs import Repeats
+from bridge.records.topics import Topics
 from tests.chaos.rounds import Site, build_site
 from tests.integration.kafka.deployment import Deployment, at_home, eventually, question, until
 from tests.integration.kafka.footprint import Footprint, tracing
@@ -141,7 +141,7 @@ def tenures() -> int:
 
 
 def nowhere(port: int) -> Deployment:
-    topics = {role: role for role in NEEDS}
+    topics = Topics.under("")
     return Deployment(f"127.0.0.1:{port}", "app", topics, {"events": "earliest"})
 
 

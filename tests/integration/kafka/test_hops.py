@@ -79,7 +79,7 @@ async def test_hops_survive_a_new_name_of_their_topic(
     renamed = await make_topics(
         "renamed", partitions=SLOTS, config={"message.timestamp.type": "LogAppendTime"}
     )
-    new = replace(old, topics={**old.topics, role: renamed["renamed"]})
+    new = replace(old, topics=old.topics | {role: renamed["renamed"]})
     async with new.running(0) as slot:
         await caught_up(slot)
     assert await verdicts(new) == [("accepted", old.topics[role])]

@@ -16,8 +16,8 @@ from aiokafka.admin import NewTopic
 from bridge.cli.main import main
 from bridge.errors import RecordUnreadable
 from bridge.kafka.doctor.positions import look_at_positions
-from bridge.kafka.intake import OWN_INPUTS
 from bridge.kafka.positions import Inputs
+from bridge.records.topics import OWN_INPUTS
 from tests.integration.kafka.deployment import (
     QUICK,
     Deploy,

@@ -14,6 +14,7 @@ from aiokafka import AIOKafkaProducer
 from bridge.kafka.inquiry import inquiring
 from bridge.kafka.leftovers import settle
 from bridge.kafka.verdict import End
+from bridge.records.topics import ROLES, Topics
 from tests.integration.kafka.slots import Slot, approval, state
 from tests.two_nodes import TwoNodes, two_nodes
 
@@ -34,7 +35,7 @@ async def torn(nodes: TwoNodes, unique: Callable[[str], str]) -> Slot:
     slot = Slot(
         nodes.bootstrap,
         unique("slot-0"),
-        {role: unique(role) for role in (*ON_THE_FIRST, "approvals")},
+        Topics({role: unique(role) for role in ROLES}),
     )
     stamped = {"message.timestamp.type": "LogAppendTime"}
     await nodes.create(1, *(slot.topics[role] for role in ON_THE_FIRST), settings=stamped)

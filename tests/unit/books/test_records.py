@@ -7,10 +7,10 @@ import shlex
 from pathlib import Path
 from typing import get_args
 
-from bridge.config import ROLES, Topics, load
+from bridge.config import Topics, load
 from bridge.core.model import Reason, Verdict
 from bridge.kafka.rights import of_worker
-from bridge.kafka.topics import NEEDS
+from bridge.records.topics import ROLES, TOPICS
 from tests.unit.books.pages import blocks, code, rows, section
 
 
@@ -30,9 +30,9 @@ def test_the_topics_are_those_that_are_created() -> None:
     """Under their default names, with their cleanup policies."""
     topics = rows(section("docs/records.md", "Topics"))[1:]
     table = {code(topic): cleanup for topic, _, _, cleanup, _ in topics}
-    assert table.keys() == {Topics().name(role) for role in ROLES}
+    assert table.keys() == {Topics().names()[role] for role in ROLES}
     for role in ROLES:
-        need, cleanup = NEEDS[role], table[f"bridge.{role}"]
+        need, cleanup = TOPICS[role], table[f"bridge.{role}"]
         days = "" if need.retention is None else f", {need.retention // 86_400_000} days"
         assert cleanup == need.cleanup + days
 

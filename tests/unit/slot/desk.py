@@ -14,17 +14,14 @@ from bridge.core.record import Header, Hop, Record
 from bridge.core.schema import SchemaCache
 from bridge.protocols import PROTOCOLS
 from bridge.records.outgoing import Outgoing
+from bridge.records.topics import Topics
 from bridge.slot.desk import Desk, Source
 from bridge.slot.engine import Engine, EngineTimes
 from bridge.slot.ledger import Ledger
 
 NOW = 1_800_000_000_000
 EVENTS = "agents.run-finished"
-ROLES = (
-    *("answers", "operations", "approvals", "resume-commands"),
-    *("answer-verdicts", "dead-letters", "state", "reroute"),
-)
-TOPICS = {role: f"bridge.{role}" for role in ROLES}
+TOPICS = Topics.under("bridge.")
 
 
 def desk(slot: int = 0, slots: int = 1, policy: SourcePolicy | None = None) -> Desk:
