@@ -1,4 +1,4 @@
-"""`python -m tests.peers [NAME …] [--write]`: run the bridge with real agents.
+"""`python -m tests.peers [NAME …] [--write] [--record]`: run the bridge with real agents.
 
 Ends with 0; 1 where a case failed or the table in docs/agents.md says something else; 2 where it
 was called wrongly, or something is missing or cannot be built.
@@ -19,6 +19,7 @@ from tests.peers import sets, table
 from tests.peers.cast.absent import ABSENT
 from tests.peers.peer import Peer
 from tests.peers.program import Trouble
+from tests.peers.record import recording
 from tests.peers.report import Report
 from tests.peers.roll import called
 from tests.peers.row import Row
@@ -41,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return UNUSABLE
     report.ends(rows, time.monotonic() - started)
+    if given.record:
+        _record(rows)
     whole = not given.names
     same = _table(rows, write=given.write) if whole else True
     return 0 if same and all(row.ok for row in rows) else FAILED
@@ -49,38 +52,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m tests.peers", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these; no table then")
-    parser.add_argument("--write", action="store_true", help="write the page's table anew")
-    parser.add_argument("--at-once", type=int, default=AT_ONCE, metavar="N", help="peers at a time")
-    return parser
-
-
-def _build(peers: Sequence[Peer], report: Report) -> None:
-    """The sets these peers run in. Raises SetError with all that is missing at once."""
-    names = sorted({peer.set for peer in peers})
-    missing = sets.missing_tools(names)
-    if missing:
-        raise sets.SetError("\n".join(missing))
-    for name in names:
-        started = time.monotonic()
-        if sets.stale(name):
-            report.begins(f"Building the set {name} into .peers/{name}")
-            sets.build(name)
-            report.begins(f"Built in {time.monotonic() - started:.0f} s")
-
-
-def _table(rows: Sequence[Row], *, write: bool) -> bool:
-    """Write the table, or say where the page has another one; whether it is the same."""
-    page = PAGE.read_text("utf-8")
-    wanted = table.put(page, table.draw(rows, ABSENT))
-    if write:
-        PAGE.write_text(wanted, "utf-8")
-        return True
-    found = table.difference(page, wanted)
-    if found:
-        print(f"{found}\nThe table in docs/agents.md says something else than this run.")
-        print("If the run is right: make peers ARGS=--write")
-    return not found
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    parser.add_argument("--record", action="store_true", help="write tests/vectors anew")

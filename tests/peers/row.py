@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tests.peers.peer import Peer
+from tests.peers.record.tape import Exchange
 
 Came = Literal["ok", "failed", "cannot"]
 
@@ -28,6 +29,7 @@ class Row:
     peer: Peer
     versions: Mapping[str, str] = field(default_factory=dict)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    said: dict[str, list[Exchange]] = field(default_factory=dict)  # by case
 
     @property
     def ok(self) -> bool:

@@ -14,6 +14,7 @@ from tests.peers.observed import Observed
 from tests.peers.peer import CASES, Peer
 from tests.peers.played import Played
 from tests.peers.program import Program, Trouble
+from tests.peers.record.tape import Tape
 from tests.peers.row import Outcome, Row
 from tests.peers.site import Site, set_up
 from tests.peers.story import play
@@ -77,7 +78,9 @@ async def _case(sitting: _Sitting, case: str, program: Program, site: Site) -> O
     else:
         if not program.alive:
             await program.start()
-        played = await play(peer, case, program, site)
+        tape = Tape(program)
+        played = await play(peer, case, tape, site)
+        sitting.row.said[case] = tape.exchanges
         sitting.played[case] = played, program.tail()
         outcome = _outcome(peer, played, program.tail(), site.observed)
     sitting.row.outcomes[case] = outcome

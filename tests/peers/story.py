@@ -20,7 +20,8 @@ from tests.peers.peer import (
     Peer,
 )
 from tests.peers.played import Played, Turn
-from tests.peers.program import Program, Trouble
+from tests.peers.program import Trouble
+from tests.peers.record.tape import Agent
 
 CASE_SECONDS = 150.0
 EXPIRES_IN = 5.0  # room for the first answer on a busy machine
@@ -43,7 +44,7 @@ class Bridge(Protocol):
     async def until(self, holds: Callable[[Observed], T | None], what: str) -> T: ...
 
 
-async def play(peer: Peer, case: str, program: Program, bridge: Bridge) -> Played:
+async def play(peer: Peer, case: str, program: Agent, bridge: Bridge) -> Played:
     """Play one case to its end, or to what does not come."""
     played, started = Played(case), time.monotonic()
     try:
@@ -60,7 +61,7 @@ async def play(peer: Peer, case: str, program: Program, bridge: Bridge) -> Playe
 class _Scene:
     """The steps that cases are made of."""
 
-    def __init__(self, peer: Peer, program: Program, bridge: Bridge, played: Played) -> None:
+    def __init__(self, peer: Peer, program: Agent, bridge: Bridge, played: Played) -> None:
         self.peer = peer
         self._program = program
         self._bridge = bridge
