@@ -75,6 +75,10 @@ class Program:
         request = {"op": "sign_in", "thread": thread}
         return await self._call(json.dumps(request).encode(), CALL_SECONDS)
 
+    async def judge(self, made: Any) -> dict[str, Any]:
+        """What a reference implementation makes of hand-made cases."""
+        return await self._call(json.dumps({"op": "judge", "made": made}).encode(), CALL_SECONDS)
+
     async def end(self) -> None:
         """Close its stdin; kill it when it does not end by that."""
         if self._process is None or self._process.stdin is None:

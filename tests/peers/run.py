@@ -57,7 +57,7 @@ class _Sitting:
 async def _sit(peer: Peer, site: Site, log: Path, tell: Tell) -> _Sitting:
     """All cases of a peer, one after the other; told as far as they can be judged at once."""
     sitting = _Sitting(peer)
-    async with Program(sets.command(peer), log) as program:
+    async with Program(sets.command(peer.set, peer.program, *peer.arguments), log) as program:
         try:
             sitting.row.versions = await program.hello()
         except Trouble as trouble:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from tests.peers.peer import Peer, SetName
+from tests.peers.peer import SetName
 
 HERE = Path(__file__).parent
 LOCKS = HERE / "sets"
@@ -56,15 +56,14 @@ def build(name: SetName, root: Path = BUILT) -> None:
     (folder / _MARK).write_text(wanted)  # last: a build that was cut short is none
 
 
-def command(peer: Peer, root: Path = BUILT) -> list[str]:
-    """The command line of a peer's program, in its built set."""
-    folder = root / peer.set
-    if peer.set == "go":
-        return [str(folder / peer.program), *peer.arguments]
-    if peer.set == "npm":
-        return ["node", str(_beside_packages(folder, peer.program)), *peer.arguments]
-    program = str(PROGRAMS / peer.program)
-    return [str(folder / "bin" / "python"), program, *peer.arguments]
+def command(name: SetName, program: str, *arguments: str, root: Path = BUILT) -> list[str]:
+    """The command line of a program, in its built set."""
+    folder = root / name
+    if name == "go":
+        return [str(folder / program), *arguments]
+    if name == "npm":
+        return ["node", str(_beside_packages(folder, program)), *arguments]
+    return [str(folder / "bin" / "python"), str(PROGRAMS / program), *arguments]
 
 
 def _beside_packages(folder: Path, program: str) -> Path:

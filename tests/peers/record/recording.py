@@ -1,4 +1,4 @@
-"""A peer's recording: its versions, and what was said in each case, as a file and back."""
+"""A peer's recording: its versions, and what was said in each case, as a file."""
 
 from __future__ import annotations
 
@@ -20,22 +20,21 @@ def path_of(peer: Peer) -> Path:
     return VECTORS / peer.protocol.replace("-", "_") / "recorded" / f"{peer.name}.json"
 
 
-def write(peer: Peer, versions: Mapping[str, str], cases: Mapping[str, Sequence[Exchange]]) -> Path:
-    """Write it anew; its date stays where nothing else has changed."""
-    path = path_of(peer)
-    told = {
-        "peer": peer.name,
-        "versions": dict(versions),
-        "recorded": f"{datetime.now(UTC):%Y-%m-%d}",
-        "cases": {case: list(_plain(exchanges)) for case, exchanges in cases.items()},
-    }
+def write(peer: Peer, versions: Mapping[str, str], cases: Mapping[str, Sequence[Exchange]]) -> None:
+    """Write it anew."""
+    said = {case: list(_plain(exchanges)) for case, exchanges in cases.items()}
+    put(path_of(peer), {"peer": peer.name, "versions": dict(versions)}, "cases", said, depth=6)
+
+
+def put(path: Path, head: Mapping[str, Any], name: str, found: Any, depth: int) -> None:
+    """A vector file; its date stays where nothing else has changed."""
+    told = {**head, "recorded": f"{datetime.now(UTC):%Y-%m-%d}", name: found}
     if path.is_file():
         before = json.loads(path.read_bytes())
         if {**before, "recorded": ""} == {**told, "recorded": ""}:
             told = before
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{laid_out(told)}\n", "utf-8")
-    return path
+    path.write_text(f"{laid_out(told, depth)}\n", "utf-8")
 
 
 def _plain(exchanges: Iterable[Exchange]) -> Iterator[dict[str, Any]]:
@@ -64,14 +63,16 @@ def _record(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"key": record["key"], "value": json.loads(record["value"]), **headers}
 
 
-def laid_out(value: Any, depth: int = 0) -> str:
-    """JSON with a line for each record, so that two recordings can be compared by lines."""
+def laid_out(value: Any, depth: int, level: int = 0) -> str:
+    """JSON with lines down to that depth, so that two recordings can be compared by lines."""
     short = json.dumps(value, ensure_ascii=False)
-    if not value or len(short) <= _LINE_UP_TO or not isinstance(value, dict | list) or depth == 6:
+    if level == depth or not isinstance(value, dict | list) or len(short) <= _LINE_UP_TO:
         return short
-    blank, inner = " " * depth, " " * (depth + 1)
     if isinstance(value, dict):
-        named = (f"{json.dumps(k)}: {laid_out(v, depth + 1)}" for k, v in value.items())
-        return "{\n" + ",\n".join(inner + each for each in named) + f"\n{blank}}}"
-    lines = (laid_out(each, depth + 1) for each in value)
-    return "[\n" + ",\n".join(inner + each for each in lines) + f"\n{blank}]"
+        parts = [f"{json.dumps(k)}: {laid_out(v, depth, level + 1)}" for k, v in value.items()]
+        opened, closed = "{}"
+    else:
+        parts = [laid_out(each, depth, level + 1) for each in value]
+        opened, closed = "[]"
+    lines = ",\n".join(f"{' ' * (level + 1)}{part}" for part in parts)
+    return f"{opened}\n{lines}\n{' ' * level}{closed}"

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from bridge.core.model import Limits, SourcePolicy
 from bridge.core.record import Record
 from bridge.core.schema import SchemaCache
-from bridge.protocols import PROTOCOLS
+from bridge.protocols import configured
 from bridge.slot.desk import Desk, Source
 from tests.peers.observed import Observed
 from tests.peers.peer import Peer
@@ -23,7 +23,9 @@ class Slot:
     """What a case needs of a bridge. Time passes only while somebody waits."""
 
     def __init__(self, peer: Peer) -> None:
-        source = Source(peer.name, PROTOCOLS[peer.protocol], SourcePolicy())
+        options, continuity = peer.source.get("options", {}), peer.source.get("continuity", False)
+        protocol = configured(peer.protocol, options, continuity)
+        source = Source(peer.name, protocol, SourcePolicy())
         self.observed = Observed()
         self._bench = Bench(Desk(0, 1, {peer.name: source}, TOPICS, Limits(), SchemaCache(16)))
         self._offset = 0
