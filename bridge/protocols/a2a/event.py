@@ -203,16 +203,24 @@ def _rename(frame: Frame, seen: set[str]) -> None:
             _rename(inner, seen)
 
 
-_MAY_ASK = re.compile(rb"(?i)(?:input|auth)[\W_]*required|user_consent")
+_MAY_ASK = re.compile(rb"(?:input|auth)[\W_]*required|user_consent")
 
 
 def may_ask(value: bytes) -> bool:
-    """Whether an event that seems to ask nothing spells an interrupted state somewhere."""
-    return _MAY_ASK.search(value) is not None
+    """Whether an event that seems to ask nothing spells an interrupted state somewhere.
+
+    The words alone first: a search that ignores case looks at every letter.
+    """
+    lower = value.lower()
+    return (b"required" in lower or b"consent" in lower) and _MAY_ASK.search(lower) is not None
 
 
-# A state as a number is no word.
-HINT: Final = re.compile(_MAY_ASK.pattern + rb'|"state\\*"\s*:\s*[\\"]*\d')
+def may_hold_question(value: bytes) -> bool:
+    """Whether a question may be written in the value. A state as a number is no word."""
+    return may_ask(value) or _NUMBER.search(value.lower()) is not None
+
+
+_NUMBER: Final = re.compile(rb'"state\\*"\s*:\s*[\\"]*\d')
 
 
 def asks(value: dict[str, Any], around: int = 3) -> bool:

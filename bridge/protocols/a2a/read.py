@@ -27,7 +27,6 @@ from bridge.core.model import (
 from bridge.protocols.a2a import items as found
 from bridge.protocols.a2a.carry import keep
 from bridge.protocols.a2a.event import (
-    HINT,
     INTERRUPTED,
     STATES,
     Event,
@@ -36,6 +35,7 @@ from bridge.protocols.a2a.event import (
     Told,
     asks,
     may_ask,
+    may_hold_question,
     peek,
     state_of,
     told,
@@ -97,7 +97,7 @@ def _read(frame: Frame, event: Event) -> Reading:
 def _read_past(event: Event, kind: str) -> Reading:
     """What is none of ours, unless it spells a question in another way."""
     event.strictly()
-    refuse_hidden(event, HINT, asks)
+    refuse_hidden(event, may_hold_question, asks)
     if kind == "unknown_event" and may_ask(event.value):
         raise Unreadable("malformed", "", "has none of the members that A2A events have")
     event.seen.add(kind)

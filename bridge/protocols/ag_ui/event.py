@@ -6,7 +6,6 @@ Most events of a topic are none of ours; they are looked at by their `type` and 
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +17,7 @@ from bridge.protocols.ag_ui.agent import agent_of
 from bridge.protocols.ag_ui.options import Options
 from bridge.protocols.event import RawEvent, loosely
 from bridge.protocols.fields import Fields, Unreadable, spelling
-from bridge.protocols.hidden import refuse_hidden
+from bridge.protocols.hidden import refuse_hidden, spells_interrupt
 
 NAME: Final = "ag-ui"
 
@@ -41,9 +40,6 @@ _FAMILIES = {
 OTHER_TYPES: Final = frozenset(
     {f"{family}_{step}" for family, steps in _FAMILIES.items() for step in steps} | {"RAW"}
 )
-
-
-HINT: Final = re.compile(rb"(?i)interrupt")
 
 
 def asks(value: dict[str, Any]) -> bool:
@@ -147,7 +143,7 @@ def _peek_odd_text(event: Event) -> Peek:
     if isinstance(members, dict):
         detail = 'an envelope: read by continuity = true or event_pointer = "/event"'
         if not isinstance(members.get("event"), dict):
-            refuse_hidden(event, HINT, asks)
+            refuse_hidden(event, spells_interrupt, asks)
             detail = "must be a string"
         raise Unreadable("malformed", "/type", detail)
     raise Unreadable("malformed", "", "must be an object")

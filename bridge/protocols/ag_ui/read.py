@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from bridge.core.json_text import JsonError
 from bridge.core.model import Limits, Order, RunFailed, RunStarted
 from bridge.protocols.ag_ui.ends import begins, fails
-from bridge.protocols.ag_ui.event import HINT, OTHER_TYPES, Event, Peek, asks, peek
+from bridge.protocols.ag_ui.event import OTHER_TYPES, Event, Peek, asks, peek
 from bridge.protocols.ag_ui.finished import run_finished
 from bridge.protocols.ag_ui.legacy import on_interrupt
 from bridge.protocols.ag_ui.options import NO_OPTIONS, Options
 from bridge.protocols.event import unfit
 from bridge.protocols.fields import Fields, Unreadable, spelling
-from bridge.protocols.hidden import passed_over
+from bridge.protocols.hidden import passed_over, spells_interrupt
 from bridge.protocols.interface import Reading, Record
 
 _NOTHING = Reading()
@@ -50,7 +50,7 @@ def read_known(peeked: Peek, event: Event) -> Reading:
         # A misspelt end of a run could hide an interrupt: it is never taken for something else.
         raise Unreadable("malformed", "/type", "spells RUN_FINISHED in another way")
     else:
-        return passed_over(event, "unknown_type", HINT, asks)
+        return passed_over(event, "unknown_type", spells_interrupt, asks)
     return event.reading()
 
 

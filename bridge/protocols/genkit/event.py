@@ -5,7 +5,6 @@ A topic holds outputs, snapshots and stream chunks; most say nothing that a ques
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import msgspec
@@ -17,7 +16,7 @@ from bridge.core.model import Limits, Millis
 from bridge.protocols.event import RawEvent, loosely
 from bridge.protocols.fields import Fields, Unreadable, spelling
 from bridge.protocols.genkit.options import Options
-from bridge.protocols.hidden import refuse_hidden
+from bridge.protocols.hidden import refuse_hidden, spells_interrupt
 from bridge.protocols.interface import Record
 from bridge.protocols.slices import given
 
@@ -115,15 +114,12 @@ def find_turn(event: Event) -> Found | None:
         turn = getattr(wrapper, place)
         if turn is not None:
             return Found(turn, wrapper, place)
-    refuse_hidden(event, _HINT, _asks)
+    refuse_hidden(event, spells_interrupt, _asks)
     if wrapper.protocol is not None:
         raise Unreadable("malformed", "", "a wrapper holds an output or a snapshot")
     if not _is_streamed(wrapper, event.value):
         event.seen.add("unknown_shape")
     return None
-
-
-_HINT: Final = re.compile(rb"(?i)interrupt")
 
 
 def _asks(value: dict[str, Any]) -> bool:
@@ -164,7 +160,7 @@ def _check_odd_text(event: Event) -> None:
             _check_types(Fields(inner, f"/{place}", event.seen), Turn)
         elif inner is not None and "protocol" in value:
             raise Unreadable("malformed", f"/{place}", "must be an object")
-    refuse_hidden(event, _HINT, _asks)
+    refuse_hidden(event, spells_interrupt, _asks)
     event.seen.add("unknown_shape")
 
 
