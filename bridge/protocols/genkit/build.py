@@ -11,12 +11,11 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
-from bridge.core import json_text
 from bridge.core.model import Entry, JsonText, Native, Run
 from bridge.protocols.genkit.offer import Kept
 from bridge.protocols.genkit.parts import respond_part, restart_part, verbatim
 from bridge.protocols.genkit.paused import Continuation
-from bridge.protocols.slices import array_of, not_null, object_of, text
+from bridge.protocols.slices import array_of, members_of, not_null, object_of, text
 
 CHECK_LEAF = "check_leaf"
 """Before sending: getSnapshot of init.sessionId names init.snapshotId, finishReason interrupted,
@@ -77,7 +76,9 @@ class _Resume:
             if entry.revised_input is not None:
                 self.notes.append("revised_input_omitted")
             self._add_output(asked, entry.payload or b"null")
-        elif kept.hold == "approve" and not _approves(entry.payload):
+        elif kept.hold == "approve" and (
+            members_of(entry.payload or b"").get("toolApproved") != b"true"
+        ):  # only the boolean lets a held call run: Python would take "no" for a yes
             self._refuse(asked, kept, "not_approved")
         else:
             resumed = not_null(entry.payload) or b"true"
@@ -101,9 +102,3 @@ class _Resume:
     ) -> None:
         name, ref, input_ = bytes(asked.name), verbatim(asked.ref), verbatim(asked.input)
         self.restarts.append(restart_part(name, ref, input_, resumed, revised))
-
-
-def _approves(payload: JsonText | None) -> bool:
-    """Only the boolean lets a held call run: Python would take "no" for a yes."""
-    value = None if payload is None else json_text.value(payload)
-    return isinstance(value, dict) and value.get("toolApproved") is True

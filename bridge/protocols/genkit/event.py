@@ -117,7 +117,11 @@ def find_turn(event: Event) -> Found | None:
     refuse_hidden(event, spells_interrupt, _asks)
     if wrapper.protocol is not None:
         raise Unreadable("malformed", "", "a wrapper holds an output or a snapshot")
-    if not _is_streamed(wrapper, event.value):
+    # A piece or an error of a stream, bare or as its `message`, tells nothing.
+    message = bytes(wrapper.message)
+    piece = _CHUNK.decode(message if message.startswith(b"{") else event.value)
+    streamed = (piece.modelChunk, piece.customPatch, piece.artifact, piece.turnEnd, wrapper.error)
+    if all(given(member) is None for member in streamed):
         event.seen.add("unknown_shape")
     return None
 
@@ -127,14 +131,6 @@ def _asks(value: dict[str, Any]) -> bool:
     reasons = (value.get("finishReason"), value.get("finish_reason"))
     told = isinstance(value.get("message") or value.get("state"), dict)
     return told and any(isinstance(r, str) and spelling(r).startswith("interrupt") for r in reasons)
-
-
-def _is_streamed(wrapper: Wrapper, value: bytes) -> bool:
-    """Whether the record is a piece or an error of a stream, bare or as its `message`."""
-    message = bytes(wrapper.message)
-    piece = _CHUNK.decode(message if message.startswith(b"{") else value)
-    told = (piece.modelChunk, piece.customPatch, piece.artifact, piece.turnEnd, wrapper.error)
-    return any(given(member) is not None for member in told)
 
 
 # --- What the fast decoder refuses ----------------------------------------------------------------

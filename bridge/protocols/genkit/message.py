@@ -65,7 +65,12 @@ class Request:
     ref_text: JsonText | None
     input_text: JsonText | None
     texts: dict[str, JsonText]
-    is_pending: bool
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the call is interrupted, and neither answered nor settled since."""
+        done = self.is_settled or self.is_resolved
+        return not done and is_truthy(self.metadata.get("interrupt"))
 
     @property
     def is_settled(self) -> bool:
@@ -80,13 +85,6 @@ class Request:
     def raised_by(self) -> Any:
         """The hook that interrupted the call; only Go says so, and not for the tool itself."""
         return self.metadata.get("interruptedBy")
-
-
-def _waits(metadata: dict[str, Any]) -> bool:
-    """Whether the call is interrupted, and neither answered nor settled since."""
-    if "pendingOutput" in metadata or metadata.get("resolvedInterrupt") is not None:
-        return False
-    return is_truthy(metadata.get("interrupt"))
 
 
 def is_truthy(value: Any) -> bool:
@@ -163,5 +161,4 @@ class _Part:
             ref_text=verbatim(texts.ref),
             input_text=verbatim(texts.input),
             texts={key: bytes(raw) for key, raw in (slices.metadata or {}).items()},
-            is_pending=_waits(self.metadata),
         )

@@ -83,13 +83,25 @@ class Offer:
 
 
 def offer_of(request: Request, tool: Tool, runtime: Runtime | None, ambiguous: bool) -> Offer:
+    """What a paused call takes. `ambiguous`: no runtime can tell it from another call."""
+    respond: Schemas = {"respond": tool.output_schema or ANYTHING}
     if ambiguous:
-        return Offer(_respond(tool), "none", tool.refusal, is_ambiguous=True)
+        return Offer(respond, "none", tool.refusal, is_ambiguous=True)
     hold = _hold_of(request, runtime)
-    if hold != "none" or request.raised_by is not None:
-        schemas: Schemas = {**_release(tool, hold), **_respond(tool)}
+    restart: Schemas = {"restart": tool.resume_schema or _RESTART_PAYLOAD}
+    if hold != "none":
+        # A no goes out as the refusal; where there is none, it would only ask again.
+        decides = hold == "decide" or tool.refusal
+        schemas: Schemas = {"restart": _DECISION if decides else _APPROVAL, **respond}
+    elif request.raised_by is not None:
+        schemas = {"restart": _RESTART_PAYLOAD, **respond}  # the tool itself asks nothing yet
+    elif tool.action == "respond":
+        schemas = respond  # it may not know restarts at all
+    elif tool.action == "restart" or (tool.resume_schema and not tool.output_schema):
+        schemas = {**restart, **respond}
     else:
-        schemas = _own_question(tool)
+        # Of a tool that nobody configured the default is the action that never runs it.
+        schemas = {**respond, **restart}
     revisable = tool.allow_revised_input and runtime == "go" and hold == "none"
     return Offer(schemas, hold, tool.refusal, is_revisable=revisable)
 
@@ -103,29 +115,3 @@ def _hold_of(request: Request, runtime: Runtime | None) -> Hold:
     interrupt = request.metadata.get("interrupt")
     message = interrupt.get("message") if isinstance(interrupt, dict) else None
     return "approve" if isinstance(message, str) and message.startswith(_HELD) else "none"
-
-
-def _respond(tool: Tool) -> Schemas:
-    return {"respond": tool.output_schema or ANYTHING}
-
-
-def _release(tool: Tool, hold: Hold) -> Schemas:
-    """The restart of a held call. The tool itself has not asked for anything yet."""
-    if hold == "none":
-        return {"restart": _RESTART_PAYLOAD}
-    # A no goes out as the refusal; where there is none, it would only ask again.
-    return {"restart": _DECISION if hold == "decide" or tool.refusal else _APPROVAL}
-
-
-def _own_question(tool: Tool) -> Schemas:
-    """Of a tool that nobody configured the default is the action that never runs it.
-
-    One that is answered by responses may not know restarts at all.
-    """
-    respond = _respond(tool)
-    restart: Schemas = {"restart": tool.resume_schema or _RESTART_PAYLOAD}
-    if tool.action == "respond":
-        return respond
-    if tool.action == "restart" or (tool.resume_schema and not tool.output_schema):
-        return {**restart, **respond}
-    return {**respond, **restart}

@@ -7,7 +7,7 @@ kept as JSON text from then on.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeVar
@@ -43,6 +43,7 @@ class Tool:
 
 
 _UNKNOWN_TOOL = Tool()
+_OBJECT: Final[Mapping[str, object]] = {"type": "object"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,11 @@ def read_options(given: Mapping[str, object]) -> Options:
     tools = given.get("tools", {})
     if not isinstance(tools, Mapping):
         raise ValueError("genkit: tools must be a table of tools by name")
+    agent = given.get("agent", "")
+    if not isinstance(agent, str):
+        raise ValueError("genkit: agent must be a text")
     options = Options(
-        agent=_agent(given.get("agent", "")),
+        agent=agent,
         runtime=_one_of(RUNTIMES, given, "runtime", "genkit"),
         state_management=_one_of(MANAGEMENTS, given, "state_management", "genkit"),
         tools=MappingProxyType({str(name): _tool(str(name), tool) for name, tool in tools.items()}),
@@ -82,18 +86,25 @@ def read_options(given: Mapping[str, object]) -> Options:
     return options
 
 
-def _agent(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("genkit: agent must be a text")
-    return value
-
-
 def _tool(name: str, given: object) -> Tool:
     where = f"genkit: tools.{name}"
     if not isinstance(given, Mapping):
         raise ValueError(f"{where} must be a table")
-    _refuse_unknown(given, tuple(_TOOL_READERS), where)
-    tool = Tool(**{key: _TOOL_READERS[key](given, key, where) for key in given})
+    _refuse_unknown(given, Tool.__match_args__, where)
+    resumes = given.get("resume_schema", _OBJECT)
+    if not isinstance(resumes, Mapping) or resumes.get("type") != "object":
+        # Runtimes drop, ignore or misread a payload of a restart that is no object.
+        raise ValueError(f'{where}.resume_schema must say "type": "object"')
+    revises = given.get("allow_revised_input", False)
+    if not isinstance(revises, bool):
+        raise ValueError(f"{where}.allow_revised_input must be true or false")
+    tool = Tool(
+        action=_one_of(_ACTIONS, given, "action", where),
+        output_schema=_schema(given, "output_schema", where),
+        resume_schema=_schema(given, "resume_schema", where),
+        refusal=_json(given, "refusal", where),
+        allow_revised_input=revises,
+    )
     _check_together(tool, where)
     return tool
 
@@ -127,11 +138,9 @@ def _one_of(
     return known[value]
 
 
-def _action(given: Mapping[str, object], key: str, where: str) -> Action | None:
-    return _one_of(_ACTIONS, given, key, where)
-
-
-def _json(given: Mapping[str, object], key: str, where: str) -> JsonText:
+def _json(given: Mapping[str, object], key: str, where: str) -> JsonText | None:
+    if key not in given:
+        return None
     try:
         text = json.dumps(given[key], ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return text.encode()
@@ -139,33 +148,9 @@ def _json(given: Mapping[str, object], key: str, where: str) -> JsonText:
         raise ValueError(f"{where}.{key} must be JSON") from error
 
 
-def _schema(given: Mapping[str, object], key: str, where: str) -> JsonText:
+def _schema(given: Mapping[str, object], key: str, where: str) -> JsonText | None:
     text = _json(given, key, where)
-    problem = SchemaCache(1).unusable(text)
+    problem = None if text is None else SchemaCache(1).unusable(text)
     if problem is not None:
         raise ValueError(f"{where}.{key} cannot be enforced: {problem}")
     return text
-
-
-def _resume_schema(given: Mapping[str, object], key: str, where: str) -> JsonText:
-    """Runtimes drop, ignore or misread a payload of a restart that is no object."""
-    schema = given[key]
-    if not isinstance(schema, Mapping) or schema.get("type") != "object":
-        raise ValueError(f'{where}.{key} must say "type": "object"')
-    return _schema(given, key, where)
-
-
-def _flag(given: Mapping[str, object], key: str, where: str) -> bool:
-    value = given[key]
-    if not isinstance(value, bool):
-        raise ValueError(f"{where}.{key} must be true or false")
-    return value
-
-
-_TOOL_READERS: Final[Mapping[str, Callable[[Mapping[str, object], str, str], Any]]] = {
-    "action": _action,
-    "output_schema": _schema,
-    "resume_schema": _resume_schema,
-    "refusal": _json,
-    "allow_revised_input": _flag,
-}

@@ -7,7 +7,7 @@ them all, and a restart would be checked against the wrong one.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from bridge.core import json_text
@@ -29,55 +29,59 @@ def key_of(request: Request, runtime: Runtime | None) -> tuple[str, str | None]:
     return request.name, request.ref or ""
 
 
-def _ids(session: Session, turn_id: str) -> Callable[[Request], str]:
-    """Ids that are stable for the part. The ref alone is not: it comes again when the call pauses
-    again. What all parts share may be long, and is hashed once.
-    """
-    shared = json_text.canonical([session.agent, session.session_id, turn_id])
-    start = hashlib.sha256(shared[:-1] + b",")
-
-    def id_of(request: Request) -> str:
-        whole = start.copy()
-        whole.update(json_text.canonical([request.index, request.name, request.ref])[1:])
-        return whole.digest()[:16].hex()
-
-    return id_of
-
-
 def questions_of(
     requests: Sequence[Request], session: Session, turn_id: str, event: Event
 ) -> tuple[Question, ...]:
-    """One question for each pending request, or group of them, in the order of the parts."""
+    """One question for each pending request, or group of them, in the order of the parts.
+
+    Ids are stable for the part. The ref alone is not: it comes again when the call pauses again.
+    What all parts share may be long, and is hashed once.
+    """
     alike: dict[tuple[str, str | None], list[Request]] = {}
     for request in requests:
         alike.setdefault(key_of(request, session.runtime), []).append(request)
-    questions, id_of = [], _ids(session, turn_id)
+    shared = json_text.canonical([session.agent, session.session_id, turn_id])
+    start = hashlib.sha256(shared[:-1] + b",")
+    questions = []
     for group in alike.values():
         pending = [request for request in group if request.is_pending]
-        if pending:
-            is_ambiguous = len(group) > 1
-            questions.append(_question(pending, is_ambiguous, id_of, session.runtime, event))
+        if not pending:
+            continue
+        first, whole = pending[0], start.copy()
+        whole.update(json_text.canonical([first.index, first.name, first.ref])[1:])
+        tool, is_ambiguous = event.options.tool(first.name), len(group) > 1
+        offer = offer_of(first, tool, session.runtime, is_ambiguous)
+        interrupt_id = whole.digest()[:16].hex()
+        questions.append(_question(interrupt_id, pending, offer, event.limits.schema_bytes))
     return tuple(questions)
 
 
 def _question(
-    pending: Sequence[Request],
-    ambiguous: bool,
-    id_of: Callable[[Request], str],
-    runtime: Runtime | None,
-    event: Event,
+    interrupt_id: str, pending: Sequence[Request], offer: Offer, schema_bytes: int
 ) -> Question:
-    request = pending[0]
-    offer = offer_of(request, event.options.tool(request.name), runtime, ambiguous)
-    response_schema = offer.response_schema(event.limits.schema_bytes)
+    """Its metadata: what the tool was called with and what it asks, several of them where they are
+    alike; and what an answer may be that the approval has no field for.
+    """
+    first = pending[0]
+    response_schema = offer.response_schema(schema_bytes)
     schemas = offer.action_schemas(response_schema)
+    metadata = {
+        "name": first.name_text,
+        "ref": first.ref_text,
+        **_asked(first),
+        "interruptedBy": first.texts.get("interruptedBy"),
+        "default_action": text(offer.actions[0]),
+        "action_schemas": object_of(dict(schemas)) if schemas else None,
+        "revisable": b"true" if offer.is_revisable else None,
+        "group": array_of(object_of(_asked(one)) for one in pending) if pending[1:] else None,
+    }
     return Question(
-        interrupt_id=id_of(request),
+        interrupt_id=interrupt_id,
         reason="tool_interrupt" if offer.hold == "none" else "tool_approval",
-        message=_message(request.metadata["interrupt"]),
-        tool_call_id=request.ref or None,
+        message=_message(first.metadata["interrupt"]),
+        tool_call_id=first.ref or None,
         response_schema=response_schema,
-        metadata=_metadata(pending, offer, schemas),
+        metadata=object_of(metadata),
         actions=offer.actions,
         flags=offer.flags,
         native=offer.kept(),
@@ -94,27 +98,6 @@ def _message(interrupt: Any) -> str | None:
         return None
     texts = (interrupt.get(name) for name in ("message", "reason", "question"))
     return next((found for found in texts if isinstance(found, str)), None)
-
-
-def _metadata(
-    pending: Sequence[Request], offer: Offer, schemas: Sequence[tuple[str, JsonText]]
-) -> JsonText:
-    """What the tool was called with and what it asks, several of them where they are alike; and
-    what an answer may be that the approval has no field for.
-    """
-    first = pending[0]
-    return object_of(
-        {
-            "name": first.name_text,
-            "ref": first.ref_text,
-            **_asked(first),
-            "interruptedBy": first.texts.get("interruptedBy"),
-            "default_action": text(offer.actions[0]),
-            "action_schemas": object_of(dict(schemas)) if schemas else None,
-            "revisable": b"true" if offer.is_revisable else None,
-            "group": array_of(object_of(_asked(one)) for one in pending) if pending[1:] else None,
-        }
-    )
 
 
 def _asked(request: Request) -> dict[str, JsonText | None]:

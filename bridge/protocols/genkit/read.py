@@ -49,18 +49,13 @@ def _read_turn(found: Found, event: Event) -> Reading:
         event.strictly()
     if reason in _ENDED:
         return _went_on(found, event) if _is_completed(found) else event.reading()
-    _check_spelling(found)
-    if reason not in _UNMOVED:
-        event.seen.add("unknown_finish_reason")
-    return event.reading()
-
-
-def _check_spelling(found: Found) -> None:
-    """Raises Unreadable for what might be a paused turn written in another way."""
     for name in ("finishReason", "finish_reason"):
         if spelling(getattr(found.turn, name) or "").startswith("interrupt"):
             detail = "spells the finish reason interrupted in another way"
             raise Unreadable("unknown_outcome", f"{found.pointer}/{name}", detail)
+    if reason not in _UNMOVED:
+        event.seen.add("unknown_finish_reason")
+    return event.reading()
 
 
 def _is_completed(found: Found) -> bool:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bridge.core.model import ThreadKey
 from bridge.protocols.fields import Unreadable
-from bridge.protocols.genkit.event import NAME, Event, Found, Turn
+from bridge.protocols.genkit.event import NAME, Event, Found
 from bridge.protocols.genkit.options import MANAGEMENTS, RUNTIMES, Management, Runtime
 
 
@@ -28,41 +28,23 @@ class Session(Struct, frozen=True, gc=False):
 
 def session_of(found: Found, event: Event) -> Session:
     """Raises Unreadable for another protocol, or a state management nobody knows."""
-    wrapper, options = found.wrapper, event.options
+    turn, wrapper, options = found.turn, found.wrapper, event.options
     if wrapper.protocol is not None and wrapper.protocol != NAME:
         raise Unreadable("malformed", "/protocol", f"must be {NAME}")
-    management = _management(found, event)
-    return Session(
-        wrapper.agent or options.agent,
-        _session_id(found, event, management),
-        options.runtime if wrapper.runtime is None else _runtime(wrapper.runtime, event),
-        management,
-    )
-
-
-def _management(found: Found, event: Event) -> Management:
-    """Only a server's store gives snapshots; a client gets its state back instead."""
-    said = found.wrapper.stateManagement
-    if said is not None:
-        if said not in MANAGEMENTS:
-            raise Unreadable("malformed", "/stateManagement", "must be server or client")
-        return MANAGEMENTS[said]
-    return event.options.state_management or ("server" if found.turn.snapshotId else "client")
-
-
-def _session_id(found: Found, event: Event, management: Management) -> str | None:
-    """The record's key is the last resort, and only where a client may have no session id."""
-    own = _own_id(found.turn)
+    said = wrapper.stateManagement
+    if said is not None and said not in MANAGEMENTS:
+        raise Unreadable("malformed", "/stateManagement", "must be server or client")
+    # Only a server's store gives snapshots; a client gets its state back instead.
+    shape: Management = "server" if turn.snapshotId else "client"
+    management = MANAGEMENTS[said] if said is not None else options.state_management or shape
+    session_id = turn.sessionId or (turn.state.sessionId if turn.state else None)
     if management == "server":
-        return own or found.wrapper.sessionId
-    return found.wrapper.sessionId or own or event.key_text()
-
-
-def _own_id(turn: Turn) -> str | None:
-    return turn.sessionId or (turn.state.sessionId if turn.state else None)
-
-
-def _runtime(name: str, event: Event) -> Runtime | None:
-    if name not in RUNTIMES:
-        event.seen.add("unknown_runtime")
-    return RUNTIMES.get(name)
+        session_id = session_id or wrapper.sessionId
+    else:  # whose session may have no id: the record's key is the last resort
+        session_id = wrapper.sessionId or session_id or event.key_text()
+    runtime = options.runtime
+    if wrapper.runtime is not None:
+        runtime = RUNTIMES.get(wrapper.runtime)
+        if runtime is None:
+            event.seen.add("unknown_runtime")
+    return Session(wrapper.agent or options.agent, session_id, runtime, management)
