@@ -1,13 +1,15 @@
-"""The `Answer` record: JSON to the core's answer, or to what its verdict `malformed` needs."""
+"""Answers as the core takes them: from a record, or what its verdict `malformed` needs."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Literal
 
-import msgspec
-
-from bridge.core.model import Answer, AnswerStatus, Counted, JsonText, Limits
+from bridge.core import model as core
+from bridge.core.model import Counted, Limits
 from bridge.core.record import Record
+from bridge.records.answer import Answer
+from bridge.records.coding import encoding_of
 from bridge.records.instants import instant_or_problem
 from bridge.records.reading import (
     ANSWER_ID_MAX,
@@ -17,95 +19,72 @@ from bridge.records.reading import (
     agreed_approval_id,
     bad,
     check_texts,
+    check_word,
     checked_id,
-    convert,
     named,
     optional_text,
-    read_object,
     thread_named,
     uncounted,
 )
 
-__all__ = ["BadAnswer", "WireAnswer", "read_answer"]
-
-_ABSENT = msgspec.Raw()
-# It comes back in key, header and value of the verdict, which must fit where the answer did.
-_AnswerId = Annotated[str, msgspec.Meta(max_length=ANSWER_ID_MAX)]
+__all__ = ["BadAnswer", "read_answer"]
 
 
-class WireAnswer(msgspec.Struct):
-    """Field for field schemas/answer.avsc."""
-
-    status: Literal["resolved", "cancelled", "abandoned"]
-    approval_id: str | None = None
-    source: str | None = None
-    scope: str | None = None
-    thread_id: str | None = None
-    run_id: str | None = None
-    interrupt_id: str | None = None
-    payload: msgspec.Raw = _ABSENT
-    metadata: msgspec.Raw = _ABSENT
-    answer_id: _AnswerId | None = None
-    answered_by: str | None = None
-    answered_at: msgspec.Raw = _ABSENT  # anything: it decides nothing, so it refuses nothing
-    comment: str | None = None
-    action: Literal["restart", "respond", ""] | None = None
-    revised_input: msgspec.Raw = _ABSENT
-
-
-_decoder = msgspec.json.Decoder(WireAnswer)
-
-
-def read_answer(record: Record, limits: Limits, count: Count = uncounted) -> Answer | BadAnswer:
+def read_answer(
+    record: Record, limits: Limits, count: Count = uncounted
+) -> core.Answer | BadAnswer:
     """The answer that a record holds. Its approval id is always filled in.
 
-    Absent and null payloads are both None, and a cancelled answer has none; `count` is told of a
-    payload dropped that way, as (lenient, cancelled_payload).
+    Absent and null payloads are both None, and a cancelled answer has none; `count` gets a payload
+    dropped that way, as (lenient, cancelled_payload).
     """
-    read: dict[str, Any] = {}
+    sent = None
     try:
-        read = read_object(record, limits)
-        wire = convert(_decoder, record.value or b"", read)
-        check_texts(wire, limits)
-        return _answer(record, wire, count)
+        encoding = encoding_of(record.headers)
+        sent = encoding.read_strictly(Answer, record.value or b"", limits)
+        check_word(sent.status, Answer.words["status"], "/status")
+        if sent.action:
+            check_word(sent.action, Answer.words["action"], "/action")
+        if len(sent.answer_id or "") > ANSWER_ID_MAX:
+            detail = f"Expected `str` of length <= {ANSWER_ID_MAX}"
+            raise Unusable("malformed", detail, "/answer_id")
+        check_texts(sent, limits)
+        return _answer(record, sent, count)
     except Unusable as problem:
-        return bad(record, problem.refusal, read)
+        return bad(record, problem, sent)
 
 
-def _answer(record: Record, wire: WireAnswer, count: Count) -> Answer:
-    approval_id = checked_id(named(wire.approval_id))
-    run_id, interrupt_id = named(wire.run_id), named(wire.interrupt_id)
+def _answer(record: Record, sent: Answer, count: Count) -> core.Answer:
+    approval_id = checked_id(named(sent.approval_id))
+    run_id, interrupt_id = named(sent.run_id), named(sent.interrupt_id)
     thread = thread_named(
-        wire.source, wire.scope, wire.thread_id, run_id=run_id, interrupt_id=interrupt_id
+        sent.source, sent.scope, sent.thread_id, run_id=run_id, interrupt_id=interrupt_id
     )
     if thread is not None:
         approval_id = agreed_approval_id(approval_id, thread, run_id or "", interrupt_id or "")
     if approval_id is None:
         raise Unusable("malformed", "needs approval_id or a full identity", "/approval_id")
-    status: AnswerStatus = "resolved" if wire.status == "resolved" else "cancelled"
-    answered_at, problem = instant_or_problem(wire.answered_at, "/answered_at")
-    return Answer(
+    resolved, payload = sent.status == "resolved", optional_text(sent.payload)
+    if payload is not None and not resolved:
+        count(Counted("lenient", "cancelled_payload"))
+    answered_at, problem = instant_or_problem(sent.answered_at)
+    return core.Answer(
         origin=record.origin,
-        status=status,
+        status="resolved" if resolved else "cancelled",
         approval_id=approval_id,
         thread=thread,
         run_id=run_id,
         interrupt_id=interrupt_id,
-        payload=_payload(status, wire.payload, count),
-        metadata=optional_text(wire.metadata),
-        answer_id=named(wire.answer_id),
-        answered_by=named(wire.answered_by),
+        payload=payload if resolved else None,
+        metadata=optional_text(sent.metadata),
+        answer_id=named(sent.answer_id),
+        answered_by=named(sent.answered_by),
         answered_at=answered_at,
-        comment=named(wire.comment),
-        action=wire.action or None,
-        revised_input=optional_text(wire.revised_input),
+        comment=named(sent.comment),
+        action=_ACTIONS.get(sent.action or ""),
+        revised_input=optional_text(sent.revised_input),
         problems=() if problem is None else (problem,),
     )
 
 
-def _payload(status: AnswerStatus, raw: msgspec.Raw, count: Count) -> JsonText | None:
-    payload = optional_text(raw)
-    if payload is not None and status == "cancelled":
-        count(Counted("lenient", "cancelled_payload"))
-        return None
-    return payload
+_ACTIONS: Mapping[str, Literal["restart", "respond"]] = {"restart": "restart", "respond": "respond"}

@@ -1,120 +1,97 @@
-"""The `Approval` record: one question of a run, upserted through its life, removed at its end.
-
-Written to a compacted topic under the approval id; the highest revision is the truth.
-"""
+"""The `Approval` record: one question of a run, from its first day to its last."""
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 import msgspec
 
-from bridge.core.ids import key_of
-from bridge.core.model import ApprovalId, CommandId, Run
-from bridge.core.record import Header
-from bridge.records.headers import header_builder
-from bridge.records.instants import optional_rfc3339, rfc3339
-from bridge.records.outgoing import Outgoing
-from bridge.records.wire import Raw, WireOrigin, optional_raw, wire_origin
-
-_headers = header_builder("Approval")
-_encode = msgspec.json.Encoder().encode
+from bridge.records.instants import Instant
+from bridge.records.shape import FreeJson, Origin
 
 
-class WireApproval(msgspec.Struct, omit_defaults=True):
-    """Field for field schemas/approval.avsc; what has a default is left out when absent."""
+class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """One question of an interrupted run, on the compacted topic `approvals`.
+
+    It is written again whenever something about it changes: keep the highest `revision` of each
+    `approval_id`, and drop it when its key comes with a null value. An answer is awaited while
+    `status` is `pending`. Sets of words may grow: show a word that you do not know as it stands.
+    """
+
+    topic: ClassVar[Literal["approvals"]] = "approvals"
 
     approval_id: str
+    """The question: a UUID made from source, scope, thread, run and interrupt. The record's key."""
     revision: int
+    """Counts the states of this approval from 1. Not every revision survives compaction."""
     status: str
+    """`pending`, then `answered`, `cancelled`, `expired`, `superseded` or `withdrawn`; may grow."""
     command_id: str
+    """Of the one resume command that the run gets if it is resumed."""
     kind: str
+    """`input`: answered on these topics; `authorization`: somewhere else. May grow."""
     protocol: str
+    """By which the question came: `ag-ui`, `a2a` or `genkit`; may grow."""
     source: str
+    """The configured name of the agents whose runs these are."""
     scope: str
+    """What in a source has thread ids of its own (an agent, a tenant); empty where nothing has."""
     thread_id: str
+    """Thread, task or session of the run."""
     run_id: str
+    """The interrupted run."""
     interrupt_id: str
+    """The question's id within its run. It may recur in other runs."""
     index: int
+    """Place of the question within its run, from 0."""
     total: int
+    """Number of questions of the run. It is resumed when each of them has ended."""
     flags: tuple[str, ...]
-    published_at: str
+    """What a reader should know, such as `schema_unusable` or `ambiguous`; may grow."""
+    published_at: Instant
+    """When the bridge first published the question."""
     actions: tuple[str, ...]
-    origin: WireOrigin
+    """What an answer's `action` may be, where the protocol has a choice; may grow."""
+    origin: Origin
+    """The run-finished event that asked."""
     run_outcome: str | None = None
+    """None while the run is open; then `resumed`, `superseded`, `withdrawn` or `unresumable`, on
+    each of its approvals. May grow."""
     reason: str | None = None
+    """Why the agent asks, in the protocol's words."""
     message: str | None = None
+    """For the person who answers. It is an agent's text: escape what you show."""
     tool_call_id: str | None = None
+    """The tool call that the question is about."""
     subagent_run_id: str | None = None
-    response_schema: Raw | None = None
-    metadata: Raw | None = None
-    expires_at: str | None = None
+    """AG-UI: run of the subagent that asks, where it is not the run's own agent."""
+    response_schema: FreeJson = None
+    """JSON Schema that the answer's payload must match."""
+    metadata: FreeJson = None
+    """What else the protocol said about the question."""
+    expires_at: Instant | None = None
+    """From this instant on an answer is too late. None: never."""
     expires_at_raw: str | None = None
+    """The expiry as the agent wrote it."""
     authorize_at: str | None = None
+    """Where to go to authorize, for kind `authorization`."""
     answer_id: str | None = None
+    """The answer that counts."""
     answered_by: str | None = None
-    answered_at: str | None = None
-    closed_at: str | None = None
+    """Who gave it, as the answer says; nobody has checked the name."""
+    answered_at: Instant | None = None
+    """Timestamp of the answer's record."""
+    closed_at: Instant | None = None
+    """When the question stopped waiting for an answer."""
     closed_reason: str | None = None
+    """Why it did, such as `answered`, `expired` or `moved_on`; may grow."""
 
+    @property
+    def key(self) -> bytes:
+        """The record's key."""
+        return self.approval_id.encode()
 
-def approval_record(run: Run, index: int, trace: tuple[Header, ...] = ()) -> Outgoing:
-    """The upsert of `run.items[index]` as it stands now; `trace` goes on behind its headers."""
-    item, key = run.items[index], key_of(run)
-    approval_id = key.approval_id(item.question.interrupt_id)
-    return Outgoing(
-        topic="approvals",
-        key=approval_id.encode(),
-        value=_encode(_approval(run, index, approval_id, key.command_id)),
-        headers=_headers(f"{approval_id}:{item.revision}") + trace,
-    )
-
-
-def forget_records(run: Run) -> tuple[Outgoing, ...]:
-    """One tombstone for each approval of a run that is no longer remembered."""
-    ids = map(key_of(run).approval_id, (item.question.interrupt_id for item in run.items))
-    return tuple(Outgoing("approvals", approval_id.encode(), None) for approval_id in ids)
-
-
-def _approval(run: Run, index: int, approval_id: ApprovalId, command_id: CommandId) -> WireApproval:
-    item, thread = run.items[index], run.thread
-    question, answer = item.question, item.answer
-    return WireApproval(
-        approval_id=approval_id,
-        revision=item.revision,
-        status=item.status,
-        command_id=command_id,
-        kind=question.kind,
-        protocol=run.protocol,
-        source=thread.source,
-        scope=thread.scope,
-        thread_id=thread.thread_id,
-        run_id=run.run_id,
-        interrupt_id=question.interrupt_id,
-        index=index,
-        total=len(run.items),
-        flags=_flags(question.flags, item.flags),
-        published_at=rfc3339(run.published_at),
-        actions=question.actions,
-        origin=wire_origin(run.origin),
-        run_outcome=run.outcome,
-        reason=question.reason,
-        message=question.message,
-        tool_call_id=question.tool_call_id,
-        subagent_run_id=question.subagent_run_id,
-        response_schema=optional_raw(question.response_schema),
-        metadata=optional_raw(question.metadata),
-        expires_at=optional_rfc3339(item.expires_at),
-        expires_at_raw=question.expires_at_raw,
-        authorize_at=question.authorize_at,
-        answer_id=answer.answer_id if answer else None,
-        answered_by=answer.answered_by if answer else None,
-        answered_at=rfc3339(answer.answered_at) if answer else None,
-        closed_at=optional_rfc3339(item.closed_at),
-        closed_reason=item.closed_reason,
-    )
-
-
-def _flags(asked: tuple[str, ...], grown: tuple[str, ...]) -> tuple[str, ...]:
-    """Flags the question came with, then those it got since; each once."""
-    if not asked:
-        return grown
-    return asked + tuple(flag for flag in grown if flag not in asked)
+    @property
+    def event_id(self) -> str:
+        """`ce_id`: one for each revision."""
+        return f"{self.approval_id}:{self.revision}"

@@ -1,113 +1,89 @@
-"""The `ResumeCommand` record: the one order to continue a run, with all its answers.
-
-The entries stand in the order of the run's interrupts, and the native body is ready to send.
-"""
+"""The `ResumeCommand` record: the one order to continue a run, with all its answers."""
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 import msgspec
 
-from bridge.core.ids import key_of
-from bridge.core.model import Entry, Native, Resume
-from bridge.core.record import Header
-from bridge.records.headers import header_builder
-from bridge.records.instants import optional_rfc3339, rfc3339
-from bridge.records.outgoing import Outgoing
-from bridge.records.wire import Raw, WireOrigin, optional_raw, wire_origin
-
-_headers = header_builder("ResumeCommand")
-_encode = msgspec.json.Encoder().encode
+from bridge.records.instants import Instant
+from bridge.records.shape import FreeJson, Origin
 
 
-class WireEntry(msgspec.Struct, omit_defaults=True):
-    """How one interrupt of the run ended; `cancelled` is also what expired and lapsed ones say."""
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """How one question of the run ended."""
 
     interrupt_id: str
     approval_id: str
     status: str
+    """What the agent gets: `resolved` or `cancelled`, which expired ones are, too. May grow."""
     closed_reason: str
-    payload: Raw | None = None
-    metadata: Raw | None = None
+    """Why the question closed, such as `answered` or `expired`; may grow."""
+    payload: FreeJson = None
+    metadata: FreeJson = None
     answered_by: str | None = None
-    answered_at: str | None = None
+    """As the answer says; nobody has checked the name."""
+    answered_at: Instant | None = None
+    """Timestamp of the answer's record."""
 
 
-class WireNative(msgspec.Struct, omit_defaults=True):
-    """What an executor sends. `headers` and `notes` are there even when they are empty."""
+class Native(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The request that continues the run, in the agent protocol's own form."""
 
     method: str
+    """The protocol's: `run`, `SendMessage`, `CancelTask`, `resume`; may grow."""
     headers: dict[str, str]
-    body: Raw
+    """Request headers that the protocol asks for. Never credentials."""
+    body: msgspec.Raw
+    """The body to send as it stands."""
     notes: tuple[str, ...]
+    """What an executor should know, such as `continuity_omitted`; may grow."""
     endpoint: str | None = None
+    """Where to send it, where the event said so."""
 
 
-class WireCommand(msgspec.Struct, omit_defaults=True):
-    """Field for field schemas/resume_command.avsc."""
+class ResumeCommand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The order to continue one interrupted run. There is at most one for each run.
+
+    Send `native.body` as it stands. The command is issued once, but whoever reads it may be
+    restarted: `command_id` is the executor's idempotency key. After `deliver_by` it must not be
+    sent.
+    """
+
+    topic: ClassVar[Literal["resume-commands"]] = "resume-commands"
 
     command_id: str
     protocol: str
+    """To continue by: `ag-ui`, `a2a` or `genkit`; may grow."""
     source: str
+    """The configured name of the agents whose runs these are."""
     scope: str
+    """What in a source has thread ids of its own; empty where nothing has."""
     thread_id: str
+    """Thread, task or session of the run. The record's key."""
     run_id: str
+    """The interrupted run."""
     resume_run_id: str
-    entries: tuple[WireEntry, ...]
+    """Of the run that continues it."""
+    entries: tuple[Entry, ...]
+    """One for each question, in the order of the run."""
     completed_by: str
-    native: WireNative
-    issued_at: str
-    origin: WireOrigin
-    deliver_by: str | None = None
+    """What ended the waiting: `answers` (cancelled ones, too), `expiry` or `mixed`; may grow."""
+    native: Native
+    """Ready to send."""
+    issued_at: Instant
+    """By broker time."""
+    origin: Origin
+    """The run-finished event that asked."""
+    deliver_by: Instant | None = None
+    """Earliest expiry among the resolved entries. None: no limit."""
 
+    @property
+    def key(self) -> bytes:
+        """The record's key."""
+        return self.thread_id.encode()
 
-def command_record(resume: Resume, trace: tuple[Header, ...] = ()) -> Outgoing:
-    """The command, keyed by thread like the events it follows."""
-    command = _command(resume)
-    return Outgoing(
-        topic="resume-commands",
-        key=command.thread_id.encode(),
-        value=_encode(command),
-        headers=_headers(command.command_id) + trace,
-    )
-
-
-def _command(resume: Resume) -> WireCommand:
-    run, thread, key = resume.run, resume.run.thread, key_of(resume.run)
-    return WireCommand(
-        command_id=key.command_id,
-        protocol=run.protocol,
-        source=thread.source,
-        scope=thread.scope,
-        thread_id=thread.thread_id,
-        run_id=run.run_id,
-        resume_run_id=key.resume_run_id,
-        entries=tuple([_entry(entry) for entry in resume.entries]),
-        completed_by=resume.completed_by,
-        native=_native(resume.native),
-        issued_at=rfc3339(resume.issued_at),
-        origin=wire_origin(run.origin),
-        deliver_by=optional_rfc3339(resume.deliver_by),
-    )
-
-
-def _entry(entry: Entry) -> WireEntry:
-    return WireEntry(
-        interrupt_id=entry.question.interrupt_id,
-        approval_id=entry.approval_id,
-        status=entry.status,
-        closed_reason=entry.closed_reason,
-        payload=optional_raw(entry.payload),
-        metadata=optional_raw(entry.metadata),
-        answered_by=entry.answered_by,
-        answered_at=optional_rfc3339(entry.answered_at),
-    )
-
-
-def _native(native: Native) -> WireNative:
-    return WireNative(
-        method=native.method,
-        headers=dict(native.headers),
-        body=Raw(native.body),
-        notes=native.notes,
-        endpoint=native.endpoint,
-    )
+    @property
+    def event_id(self) -> str:
+        """`ce_id`."""
+        return self.command_id

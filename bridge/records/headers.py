@@ -1,17 +1,12 @@
-"""Headers of the bridge's own records: content type, CloudEvents (binary mode), trace context.
-
-What is the same for every record of a kind is built once; only the event id changes.
-"""
+"""Headers of the bridge's own records: content type, CloudEvents (binary mode), trace context."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Literal
+from collections.abc import Iterable
+from functools import cache
 
 from bridge.core.record import Header
-
-Kind = Literal["Approval", "AnswerVerdict", "ResumeCommand"]
 
 NAMESPACE = "interrupt_bridge.v1"
 
@@ -21,19 +16,22 @@ _TRACEPARENT = re.compile(
 _TRACESTATE_MAX = 512  # what a vendor must at least pass on; longer ones may be dropped whole
 
 
-def header_builder(kind: Kind) -> Callable[[str], tuple[Header, ...]]:
-    """A function from event id to the headers of one record of this kind."""
-    common: tuple[Header, ...] = (
-        ("content-type", b"application/json"),
+def event_headers(content_type: bytes, kind: str, event_id: str | None) -> tuple[Header, ...]:
+    """The content type of a record, and for one that has an event id what CloudEvents wants."""
+    if event_id is None:
+        return (("content-type", content_type),)
+    return (*_constant(content_type, kind), ("ce_id", event_id.encode()))
+
+
+@cache
+def _constant(content_type: bytes, kind: str) -> tuple[Header, ...]:
+    """Built once for each kind of record: only the event id changes."""
+    return (
+        ("content-type", content_type),
         ("ce_specversion", b"1.0"),
         ("ce_type", f"{NAMESPACE}.{kind}".encode()),
         ("ce_source", b"interrupt-bridge"),
     )
-
-    def build(event_id: str) -> tuple[Header, ...]:
-        return (*common, ("ce_id", event_id.encode()))
-
-    return build
 
 
 def trace_context(headers: Iterable[Header]) -> tuple[Header, ...]:

@@ -1,4 +1,4 @@
-"""Instants on the wire: RFC 3339, UTC, always with milliseconds.
+"""Instants of the records: RFC 3339 on the wire, UTC, always with milliseconds.
 
 One form only, so that readers may compare the strings. What people send along is read leniently.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 import msgspec
@@ -15,53 +15,80 @@ import msgspec
 from bridge.core.instants import parse_instant
 from bridge.core.model import Millis, Problem
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST = -62_135_596_800  # 0001-01-01T00:00:00Z, in seconds
-_LAST = 253_402_300_799  # 9999-12-31T23:59:59Z
-_END: Final = 253_402_300_800_000  # the year 10000, in milliseconds
+_FIRST: Final = -62_135_596_800_000  # 0001-01-01T00:00:00.000Z
+_LAST: Final = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
+_MILLISECOND: Final = timedelta(milliseconds=1)
 # As milliseconds such a number would be before March 1973, as seconds it is before the year 5138.
 _SECONDS_BELOW: Final = 100_000_000_000
 _ZONE_NAME = re.compile(r"\[[\w/+-]{1,64}\]$")  # Java's ZonedDateTime adds one to its offset
-_THOUSANDTHS = tuple(f".{thousandth:03d}Z" for thousandth in range(1000))
 
 
-def rfc3339(instant: Millis) -> str:
-    """`2026-01-31T09:05:00.000Z`; an instant outside the years 1 to 9999 is shown as the nearest.
+class Instant(datetime):
+    """An instant in UTC, to the millisecond: a `datetime` that knows its text on the wire.
 
-    A producer may stamp a record with any 64-bit number, and such a record must not stop a slot.
+    >>> Instant.of(datetime(2026, 1, 31, 10, 5, tzinfo=timezone(timedelta(hours=1)))).text
+    '2026-01-31T09:05:00.000Z'
     """
-    seconds, thousandths = divmod(instant, 1000)
-    if _FIRST <= seconds <= _LAST:
-        return _whole_second(seconds) + _THOUSANDTHS[thousandths]
-    return "0001-01-01T00:00:00.000Z" if seconds < _FIRST else "9999-12-31T23:59:59.999Z"
+
+    @classmethod
+    def of(cls, moment: datetime) -> Instant:
+        """The instant of a `datetime`. Raises ValueError for one that has no time zone."""
+        if moment.tzinfo is None:
+            raise ValueError("an instant needs a time zone")
+        return instant((moment - _EPOCH) // _MILLISECOND)
+
+    @property
+    def millis(self) -> Millis:
+        """Milliseconds since the epoch."""
+        return (self - _EPOCH) // _MILLISECOND
+
+    @cached_property
+    def text(self) -> str:
+        """`2026-01-31T09:05:00.000Z`. Kept with the instant: one cycle writes it many times."""
+        return self.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
-def optional_rfc3339(instant: Millis | None) -> str | None:
-    """The same for an instant that may be absent."""
-    return None if instant is None else rfc3339(instant)
+_EPOCH = Instant(1970, 1, 1, tzinfo=UTC)
 
 
 @lru_cache(maxsize=4096)
-def _whole_second(seconds: int) -> str:
-    """Cached: the instants of one cycle fall on few seconds."""
-    return (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
+def instant(millis: Millis) -> Instant:
+    """The instant of milliseconds since the epoch; the nearest for what lies beyond all dates.
+
+    A producer may stamp a record with any 64-bit number, and such a record must not stop a slot.
+    Cached: all that a cycle decides has one instant, and its records came at few.
+    """
+    moment = _EPOCH + min(max(millis, _FIRST), _LAST) * _MILLISECOND
+    assert isinstance(moment, Instant)  # a datetime's sum is of its own class
+    return moment
 
 
-def instant_or_problem(raw: msgspec.Raw, pointer: str) -> tuple[Millis | None, Problem | None]:
-    """An instant that people send along and that decides nothing: read as well as can be.
+def optional_instant(millis: Millis | None) -> Instant | None:
+    """The same for an instant that may be absent."""
+    return None if millis is None else instant(millis)
+
+
+def rfc3339(millis: Millis) -> str:
+    """The text of an instant that is given in milliseconds since the epoch."""
+    return instant(millis).text
+
+
+def instant_or_problem(raw: bytes | msgspec.Raw | None) -> tuple[Millis | None, Problem | None]:
+    """When an answer says that it was given: it decides nothing, so it is read as well as can be.
 
     Milliseconds since the epoch, or what to tell the sender of a value that is left out. Texts are
     read as agents write them, without zone as UTC; numbers as milliseconds or seconds since the
     epoch. Absent, null and an empty text are no instant and no problem.
     """
-    value = msgspec.json.decode(raw) if bytes(raw) else None
+    value = msgspec.json.decode(raw) if raw else None
     if value is None or value == "":
         return None, None
-    instant: Millis | None = None
+    found: Millis | None = None
     if isinstance(value, str):
-        instant = parse_instant(_ZONE_NAME.sub("", value))
-    elif isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _END:
-        instant = int(value * 1_000 if value < _SECONDS_BELOW else value)
-    if instant is None:
-        return None, Problem(pointer, "left out: write an instant as 2026-01-31T09:05:00.000Z")
-    return instant, None
+        found = parse_instant(_ZONE_NAME.sub("", value))
+    elif isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _LAST + 1:
+        found = int(value * 1_000 if value < _SECONDS_BELOW else value)
+    if found is None:
+        text = "left out: write an instant as 2026-01-31T09:05:00.000Z"
+        return None, Problem("/answered_at", text)
+    return found, None

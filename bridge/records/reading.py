@@ -1,4 +1,4 @@
-"""Reading what people and other teams send: strict JSON, known fields only, whole identities.
+"""Reading what people and other teams send: known words only, bounded texts, whole identities.
 
 Shared by answers and operations. A record that cannot be used is a value with all that its one
 verdict needs; messages name fields and types, never what stood in them.
@@ -7,15 +7,13 @@ verdict needs; messages name fields and types, never what stood in them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
+from typing import TypeGuard
 
 import msgspec
 
-from bridge.core import json_text
 from bridge.core.ids import RunKey, thread_hash
-from bridge.core.json_text import JsonError
 from bridge.core.model import (
     ApprovalId,
     Counted,
@@ -31,26 +29,15 @@ from bridge.core.model import (
     Verdict,
 )
 from bridge.core.record import Record
+from bridge.records.shape import FreeJson
 
 Count = Callable[[Counted], None]
 
-_T = TypeVar("_T", bound=msgspec.Struct)
-
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_PATH = re.compile(r"- at `\$\.?(.*?)`$")
-_EXPECTED = re.compile(r"Expected `[^`]*`(?: of length <= \d+)?")
-_NAME_MAX = 200
 _IDENTITY = frozenset({"source", "scope", "thread_id", "run_id", "interrupt_id"})
 
 ANSWER_ID_MAX = 256
 """Characters of an answer id."""
-
-_REASONS: dict[str, Reason] = {
-    "empty": "empty",
-    "not_json": "not_json",
-    "json_rules": "json_rules",
-    "too_deep": "too_deep",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,36 +72,31 @@ class BadAnswer:
 class Unusable(Exception):
     """Ends the reading of one record; the reader turns it into a BadAnswer."""
 
-    def __init__(self, reason: Reason, detail: str, pointer: str = "") -> None:
+    def __init__(
+        self,
+        reason: Reason,
+        detail: str,
+        pointer: str = "",
+        members: Mapping[str, object] | None = None,
+    ) -> None:
+        """`members`: what of the record could be read."""
         super().__init__(detail)
         self.refusal = Refusal(reason, detail, pointer)
+        self.members = members or {}
 
 
 def uncounted(counted: Counted) -> None:
     """Where nobody asks what was read leniently."""
 
 
-def read_object(record: Record, limits: Limits) -> dict[str, Any]:
-    """The record's value as a JSON object. Raises Unusable."""
-    value = record.value or b""
-    if len(value) > limits.record_bytes:
-        raise Unusable("too_large", f"the record has more than {limits.record_bytes} bytes")
-    try:
-        read = json_text.read(value, limits.json_depth)
-    except JsonError as error:
-        raise Unusable(_REASONS.get(error.code, "not_json"), str(error)) from None
-    if not isinstance(read, dict):
-        raise Unusable("malformed", "the value is not a JSON object")
-    return read
+def check_word(word: str, words: tuple[str, ...], pointer: str) -> None:
+    """Raises Unusable for a word that is none of `words`.
 
-
-def convert(decoder: msgspec.json.Decoder[_T], value: bytes, known: dict[str, Any]) -> _T:
-    """The value as the decoder's struct, free JSON as slices. `known` is the same value, read."""
-    _refuse_unknown(decoder.type.__struct_encode_fields__, known)
-    try:
-        return decoder.decode(value)
-    except msgspec.ValidationError as error:
-        raise _unfit(str(error), decoder.type) from None
+    The types hold texts, so that a reader of an older release can show a word that it does not
+    know.
+    """
+    if word not in words:
+        raise Unusable("malformed", f"must be {' or '.join(words)}, spelled so", pointer)
 
 
 def check_texts(wire: msgspec.Struct, limits: Limits) -> None:
@@ -132,19 +114,17 @@ def named(text: str | None) -> str | None:
     return text or None
 
 
-def bad(record: Record, refusal: Refusal, read: dict[str, Any]) -> BadAnswer:
+def bad(record: Record, problem: Unusable, read: msgspec.Struct | None) -> BadAnswer:
     """What is left of a record that cannot be used, with the ids that could be read."""
-    answer_id, approval_id = read.get("answer_id"), read.get("approval_id")
+    members = problem.members if read is None else msgspec.structs.asdict(read)
+    answer_id, approval_id = members.get("answer_id"), members.get("approval_id")
+    good = isinstance(answer_id, str) and 0 < len(answer_id) <= ANSWER_ID_MAX
     return BadAnswer(
         origin=record.origin,
-        refusal=refusal,
-        answer_id=answer_id if _is_answer_id(answer_id) else None,
+        refusal=problem.refusal,
+        answer_id=answer_id if good and isinstance(answer_id, str) else None,
         approval_id=approval_id if is_id(approval_id) else None,
     )
-
-
-def _is_answer_id(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= ANSWER_ID_MAX
 
 
 def is_id(value: object) -> TypeGuard[ApprovalId]:
@@ -162,10 +142,10 @@ def checked_id(approval_id: str | None) -> ApprovalId | None:
     raise Unusable("malformed", detail, "/approval_id")
 
 
-def optional_text(raw: msgspec.Raw) -> JsonText | None:
+def optional_text(raw: FreeJson) -> JsonText | None:
     """The slice of free JSON; absent and null are the same."""
-    text = bytes(raw)
-    return None if text in {b"", b"null"} else text
+    text = None if raw is None else bytes(raw)
+    return None if text == b"null" else text
 
 
 def thread_named(
@@ -207,43 +187,3 @@ def _contradiction() -> Unusable:
     return Unusable(
         "malformed", "approval_id and identity name different questions", "/approval_id"
     )
-
-
-def _refuse_unknown(fields: tuple[str, ...], read: dict[str, Any]) -> None:
-    unknown = sorted(read.keys() - set(fields))
-    if unknown:
-        right = {_letters(field): field for field in fields}.get(_letters(unknown[0]))
-        detail = f"unknown field: write {right}" if right else "unknown field"
-        raise Unusable("malformed", detail, f"/{_pointer_token(unknown[0])}")
-
-
-def _letters(name: str) -> str:
-    """Equal for a name in camelCase, PascalCase, kebab-case and snake_case."""
-    return name.replace("_", "").replace("-", "").casefold()
-
-
-def _pointer_token(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")[:_NAME_MAX]
-
-
-def _unfit(message: str, shape: Any) -> Unusable:
-    """The decoder's message without what it quotes from the record."""
-    path = _PATH.search(message)
-    pointer = f"/{path[1].replace('.', '/')}" if path and path[1] else ""
-    missing = re.search(r"missing required field `(\w+)`", message)
-    if missing:
-        return Unusable("malformed", "required field is missing", f"{pointer}/{missing[1]}")
-    words = _words(shape, pointer[1:])
-    if words:
-        return Unusable("malformed", f"must be {' or '.join(words)}, spelled so", pointer)
-    expected = _EXPECTED.search(message)
-    return Unusable("malformed", expected[0] if expected else "value is not allowed here", pointer)
-
-
-def _words(shape: Any, field: str) -> list[str]:
-    """What a field of a closed set may be; empty for any other field."""
-    hint = get_type_hints(shape).get(field)
-    literals = [hint, *get_args(hint)]
-    return [
-        word for one in literals if get_origin(one) is Literal for word in get_args(one) if word
-    ]

@@ -1,10 +1,7 @@
-"""Records on their one hop home, and the origin headers that reroute and dead letters share.
+"""Records on their one hop home.
 
 A hop says what it is: whoever sends it home knows by its own settings, and the settings of the
 worker at home may name other topics by then.
-
-The bridge's headers are appended behind the sender's own, so the last ones of a name are ours:
-whatever a sender writes under these names is carried along and never believed.
 """
 
 from __future__ import annotations
@@ -13,20 +10,13 @@ from collections.abc import Mapping
 from typing import Final, get_args
 
 from bridge.core.model import Origin
-from bridge.core.record import Header, Hop, Kind, Record
+from bridge.core.record import Hop, Kind, Record
 from bridge.errors import InputUnknown, RerouteNotHome, SourceNotConfigured, skip_command
+from bridge.records.origin_headers import KEY, origin_headers, origin_in, parted
 from bridge.records.outgoing import Outgoing
 
-ORIGIN_TOPIC = "bridge-origin-topic"
-ORIGIN_PARTITION = "bridge-origin-partition"
-ORIGIN_OFFSET = "bridge-origin-offset"
-ORIGIN_TIMESTAMP = "bridge-origin-timestamp"
-ORIGIN_KEY = "bridge-origin-key"
 HOP = "bridge-hop"
 HOP_SOURCE = "bridge-hop-source"
-
-_BOUND: Final = 2**63
-
 
 _KINDS: Final[Mapping[bytes, Kind]] = {kind.encode(): kind for kind in get_args(Kind)}
 
@@ -40,7 +30,7 @@ def reroute_record(
     thread where it is known; else by the record's own key.
     """
     record = record.as_it_came
-    ours = (*origin_headers(record), (HOP, kind.encode()))
+    ours = (*origin_headers(record.origin, record.key), (HOP, kind.encode()))
     return Outgoing(
         topic="reroute",
         key=record.key if thread_id is None else thread_id.encode(),
@@ -50,18 +40,6 @@ def reroute_record(
     )
 
 
-def origin_headers(record: Record) -> tuple[Header, ...]:
-    """Where the record stood, in headers; no key header means its key was null."""
-    origin = record.origin
-    where = (
-        (ORIGIN_TOPIC, origin.topic.encode()),
-        (ORIGIN_PARTITION, b"%d" % origin.partition),
-        (ORIGIN_OFFSET, b"%d" % origin.offset),
-        (ORIGIN_TIMESTAMP, b"%d" % origin.timestamp),
-    )
-    return where if record.key is None else (*where, (ORIGIN_KEY, record.key))
-
-
 def original(record: Record) -> Record:
     """A record of reroute as it stood at its origin: key, headers and position.
 
@@ -69,16 +47,19 @@ def original(record: Record) -> Record:
     RerouteNotHome when the bridge's headers are missing or cannot be read, and InputUnknown for a
     kind of hop that this release does not know.
     """
-    names = [name for name, _ in record.headers]
-    if ORIGIN_TOPIC not in names:
+    found = parted(record.headers)
+    if found is None:
         raise _foreign(record)
-    start = len(names) - 1 - names[::-1].index(ORIGIN_TOPIC)
-    ours = dict(record.headers[start:])
+    theirs, ours = found
+    try:
+        origin = origin_in(ours)
+    except ValueError:
+        raise _foreign(record) from None
     return Record(
         value=record.value,
-        key=ours.get(ORIGIN_KEY),
-        headers=tuple(record.headers[:start]),
-        origin=_origin(record, ours),
+        key=ours.get(KEY),
+        headers=theirs,
+        origin=origin,
         hop=_hop(record, ours),
     )
 
@@ -101,7 +82,7 @@ def unknown_source(record: Record, hop: Hop) -> SourceNotConfigured:
     )
 
 
-def _hop(record: Record, ours: Mapping[str, bytes | None]) -> Hop:
+def _hop(record: Record, ours: Mapping[str, bytes]) -> Hop:
     try:
         said, source = ours[HOP] or b"", (ours.get(HOP_SOURCE) or b"").decode()
     except (KeyError, ValueError):
@@ -115,32 +96,6 @@ def _hop(record: Record, ours: Mapping[str, bytes | None]) -> Hop:
     if (kind == "event") == (not source):
         raise _foreign(record)
     return Hop(record.origin, kind, source)
-
-
-def _origin(record: Record, ours: Mapping[str, bytes | None]) -> Origin:
-    topic = ours[ORIGIN_TOPIC]
-    try:
-        if topic is None:
-            raise ValueError
-        return Origin(
-            topic=topic.decode(),
-            partition=_number(ours[ORIGIN_PARTITION]),
-            offset=_number(ours[ORIGIN_OFFSET]),
-            timestamp=_number(ours[ORIGIN_TIMESTAMP], least=-_BOUND),
-        )
-    except (KeyError, ValueError):
-        raise _foreign(record) from None
-
-
-def _number(text: bytes | None, least: int = 0) -> int:
-    """A number as the bridge writes it, within 64 bits. Raises ValueError.
-
-    A timestamp may be below 0: brokers take any from producers, and -1 where they have none.
-    """
-    number = int(text or b"")
-    if not least <= number < _BOUND:
-        raise ValueError
-    return number
 
 
 def _foreign(record: Record) -> RerouteNotHome:

@@ -2,66 +2,59 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 import msgspec
 
-from bridge.core.model import Judged
-from bridge.core.record import Header
-from bridge.records.headers import header_builder
-from bridge.records.instants import rfc3339
-from bridge.records.outgoing import Outgoing
-from bridge.records.wire import WireOrigin, wire_origin
-
-_headers = header_builder("AnswerVerdict")
-_encode = msgspec.json.Encoder().encode
+from bridge.records.instants import Instant
+from bridge.records.shape import Origin
 
 
-class WireProblem(msgspec.Struct):
-    """One reason against an answer; `path` is a JSON Pointer."""
+class Problem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One thing that is wrong with an answer."""
 
     path: str
+    """JSON Pointer to it; empty for the whole."""
     message: str
+    """What is wrong; it never quotes the payload."""
 
 
-class WireVerdict(msgspec.Struct, omit_defaults=True):
-    """Field for field schemas/answer_verdict.avsc."""
+class AnswerVerdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """What became of an answer or operation: exactly one for each record read.
+
+    `accepted` counts, and `duplicate` says that the same answer was accepted before: whoever gets
+    either of them is done. After `invalid_payload`, `too_large` and `parked_full` the question is
+    still open and may be answered again. Every other verdict is final.
+    """
+
+    topic: ClassVar[Literal["answer-verdicts"]] = "answer-verdicts"
 
     answer_id: str
+    """The sender's; topic/partition/offset of the record where none was given or readable."""
     verdict: str
-    problems: tuple[WireProblem, ...]
-    decided_at: str
-    origin: WireOrigin
+    """One of the words in schemas/answer_verdict.avsc; may grow."""
+    problems: tuple[Problem, ...]
+    """Why it was not accepted, in detail; of an accepted one, what was left out."""
+    decided_at: Instant
+    """By broker time."""
+    origin: Origin
+    """The record that was judged: the sure way to find the verdict on what you have sent."""
     approval_id: str | None = None
+    """The approval concerned, where known. Then also the record's key."""
     source: str | None = None
     scope: str | None = None
     thread_id: str | None = None
     run_id: str | None = None
     interrupt_id: str | None = None
     open: int | None = None
+    """Number of questions of the run that still wait for an answer."""
 
+    @property
+    def key(self) -> bytes:
+        """The record's key: the approval where it is known, else the answer."""
+        return (self.approval_id or self.answer_id).encode()
 
-def verdict_record(judged: Judged, trace: tuple[Header, ...] = ()) -> Outgoing:
-    """The verdict, keyed by the approval where that is known, else by the answer."""
-    return Outgoing(
-        topic="answer-verdicts",
-        key=(judged.approval_id or judged.answer_id).encode(),
-        value=_encode(_verdict(judged)),
-        headers=_headers(f"{judged.answer_id}@{judged.origin}") + trace,
-    )
-
-
-def _verdict(judged: Judged) -> WireVerdict:
-    thread = judged.thread
-    return WireVerdict(
-        answer_id=judged.answer_id,
-        verdict=judged.verdict,
-        problems=tuple(WireProblem(p.path, p.message) for p in judged.problems),
-        decided_at=rfc3339(judged.decided_at),
-        origin=wire_origin(judged.origin),
-        approval_id=judged.approval_id,
-        source=thread.source if thread else None,
-        scope=thread.scope if thread else None,
-        thread_id=thread.thread_id if thread else None,
-        run_id=judged.run_id,
-        interrupt_id=judged.interrupt_id,
-        open=judged.open,
-    )
+    @property
+    def event_id(self) -> str:
+        """`ce_id`: one for each record judged, whatever ids its sender gave."""
+        return f"{self.answer_id}@{self.origin}"

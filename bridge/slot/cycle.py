@@ -49,14 +49,12 @@ from bridge.core.record import Record
 from bridge.errors import BridgeError
 from bridge.protocols.framing import Bare, bare
 from bridge.records.answers import BadAnswer, read_answer
-from bridge.records.approval import approval_record, forget_records
-from bridge.records.command import command_record
 from bridge.records.dead_letter import dead_letter, record_size
 from bridge.records.headers import trace_context
 from bridge.records.operations import read_operation
 from bridge.records.outgoing import BROKER_MESSAGE_BYTES, Outgoing
+from bridge.records.published import approval, command, forget_records, publish, verdict
 from bridge.records.reroute import misrouted, reroute_record
-from bridge.records.verdict import verdict_record
 from bridge.slot.desk import Desk, Source
 from bridge.slot.draft import Draft
 from bridge.slot.ledger import Ledger
@@ -257,16 +255,18 @@ class Cycle:
 
     def _emit(self, effects: Iterable[Effect], record: Record, source: str) -> None:
         trace = trace_context(record.headers) if record.headers else ()
+        encoding = self._desk.encoding
         for effect in effects:
             match effect:
                 case Publish():
-                    self.outgoing.append(approval_record(effect.run, effect.index, trace))
+                    said = approval(effect.run, effect.index)
+                    self.outgoing.append(publish(said, trace, encoding))
                     self._note_closed(effect.run, effect.index)
                 case Judged():
-                    self.outgoing.append(verdict_record(effect, trace))
+                    self.outgoing.append(publish(verdict(effect), trace, encoding))
                     self.counts["answers", effect.verdict] += 1
                 case Resume():
-                    self.outgoing.append(command_record(effect, trace))
+                    self.outgoing.append(publish(command(effect), trace, encoding))
                 case DeadLetter():
                     self._bury(effect, record, source)
                 case Forget():

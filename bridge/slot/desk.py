@@ -13,6 +13,8 @@ from bridge.errors import InputUnknown
 from bridge.protocols import build_native
 from bridge.protocols.framing import Pointer
 from bridge.protocols.interface import AgentProtocol
+from bridge.records.encoding import Encoding
+from bridge.records.json_encoding import JSON
 from bridge.records.reroute import unknown_source
 from bridge.records.topics import Topics
 
@@ -38,8 +40,10 @@ class Desk:
         topics: Topics,
         limits: Limits,
         schemas: SchemaCache,
+        encoding: Encoding = JSON,
     ) -> None:
         """`sources` by topic name; `topics` gives the names of the bridge's own by role."""
+        self.encoding = encoding
         self.slot = slot
         self.slots = slots
         self.sources = sources

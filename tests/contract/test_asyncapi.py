@@ -17,13 +17,11 @@ from bridge.config import Topics
 from bridge.core.model import Judged, Limits, Origin, Reason, Refusal, Resume, Run
 from bridge.core.record import Record
 from bridge.records.answers import BadAnswer, read_answer
-from bridge.records.approval import approval_record
-from bridge.records.command import command_record
 from bridge.records.dead_letter import dead_letter
 from bridge.records.operations import read_operation
 from bridge.records.outgoing import Outgoing
+from bridge.records.published import approval, command, publish, verdict
 from bridge.records.topics import ROLES, TOPICS, Role
-from bridge.records.verdict import verdict_record
 from tests.contract.json_form import ASYNCAPI, INBOUND, OUTBOUND, avro, component_schemas
 from tests.model_strategies import DATED, judged, resumes, runs
 
@@ -79,21 +77,21 @@ def test_field_names_are_those_of_the_avro_schema(name: str) -> None:
 def test_approvals_are_as_documented(run: Run) -> None:
     """Whatever state a question is in."""
     for index in range(len(run.items)):
-        agrees(approval_record(run, index), "Approval")
+        agrees(publish(approval(run, index)), "Approval")
 
 
 @settings(max_examples=50, deadline=None)
 @given(judged(DATED))
-def test_verdicts_are_as_documented(verdict: Judged) -> None:
+def test_verdicts_are_as_documented(made: Judged) -> None:
     """With and without identity."""
-    agrees(verdict_record(verdict), "AnswerVerdict")
+    agrees(publish(verdict(made)), "AnswerVerdict")
 
 
 @settings(max_examples=50, deadline=None)
 @given(resumes(DATED))
 def test_commands_are_as_documented(resume: Resume) -> None:
     """However the run was completed."""
-    agrees(command_record(resume), "ResumeCommand")
+    agrees(publish(command(resume)), "ResumeCommand")
 
 
 @pytest.mark.parametrize("headers", [(), (("x", b"1" * 2_000),)])

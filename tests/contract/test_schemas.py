@@ -17,6 +17,7 @@ from fastavro.validation import validate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bridge import records
 from bridge.core import model
 from bridge.core.coverage import entries_of
 from bridge.core.model import (
@@ -36,14 +37,11 @@ from bridge.core.model import (
     ThreadKey,
 )
 from bridge.core.record import Record
-from bridge.records.answers import BadAnswer, WireAnswer, read_answer
-from bridge.records.approval import WireApproval, approval_record
-from bridge.records.command import WireCommand, WireEntry, WireNative, command_record
+from bridge.records.answers import BadAnswer, read_answer
 from bridge.records.instants import rfc3339
-from bridge.records.operations import WireOperation, read_operation
+from bridge.records.operations import read_operation
 from bridge.records.outgoing import Outgoing
-from bridge.records.verdict import WireProblem, WireVerdict, verdict_record
-from bridge.records.wire import WireOrigin
+from bridge.records.published import approval, command, publish, verdict
 from tests.model_strategies import DATED, judged, resumes, runs
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
@@ -141,21 +139,21 @@ def untimed(value: Any) -> Any:
 def test_approvals_agree(run: Run) -> None:
     """Every approval converts to Avro by its schema alone and comes back the same."""
     for index in range(len(run.items)):
-        agrees(approval_record(run, index), "approval")
+        agrees(publish(approval(run, index)), "approval")
 
 
 @settings(max_examples=50, deadline=None)
 @given(judged(DATED))
-def test_verdicts_agree(verdict: Judged) -> None:
+def test_verdicts_agree(made: Judged) -> None:
     """Every verdict converts to Avro by its schema alone and comes back the same."""
-    agrees(verdict_record(verdict), "answer_verdict")
+    agrees(publish(verdict(made)), "answer_verdict")
 
 
 @settings(max_examples=50, deadline=None)
 @given(resumes(DATED))
 def test_commands_agree(resume: Resume) -> None:
     """Every resume command converts to Avro by its schema alone and comes back the same."""
-    agrees(command_record(resume), "resume_command")
+    agrees(publish(command(resume)), "resume_command")
 
 
 # --- Every field is there -------------------------------------------------------------------------
@@ -221,9 +219,9 @@ FULL_RESUME = Resume(
 @pytest.mark.parametrize(
     ("name", "outgoing"),
     [
-        ("approval", approval_record(FULL_RUN, 0)),
-        ("answer_verdict", verdict_record(FULL_VERDICT)),
-        ("resume_command", command_record(FULL_RESUME)),
+        ("approval", publish(approval(FULL_RUN, 0))),
+        ("answer_verdict", publish(verdict(FULL_VERDICT))),
+        ("resume_command", publish(command(FULL_RESUME))),
     ],
 )
 def test_every_field_is_produced(name: str, outgoing: Outgoing) -> None:
@@ -245,15 +243,15 @@ def empty_paths(value: Any, path: str = "") -> Iterator[str]:
 @pytest.mark.parametrize(
     ("name", "struct"),
     [
-        ("Approval", WireApproval),
-        ("Answer", WireAnswer),
-        ("AnswerVerdict", WireVerdict),
-        ("Problem", WireProblem),
-        ("ResumeCommand", WireCommand),
-        ("Entry", WireEntry),
-        ("Native", WireNative),
-        ("Operation", WireOperation),
-        ("Origin", WireOrigin),
+        ("Approval", records.Approval),
+        ("Answer", records.Answer),
+        ("AnswerVerdict", records.AnswerVerdict),
+        ("Problem", records.Problem),
+        ("ResumeCommand", records.ResumeCommand),
+        ("Entry", records.Entry),
+        ("Native", records.Native),
+        ("Operation", records.Operation),
+        ("Origin", records.Origin),
     ],
 )
 def test_fields_and_their_absence_agree(name: str, struct: type[msgspec.Struct]) -> None:

@@ -47,3 +47,8 @@ def test_the_installed_command_prints_it(installed: Path, tmp_path: Path) -> Non
         capture_output=True,
     )
     assert done.stdout == (ROOT / "schemas" / "approval.avsc").read_bytes()
+
+
+def test_its_types_are_for_others_too(installed: Path) -> None:
+    """Without the mark a type checker takes nothing from an installed package."""
+    assert (installed / "bridge" / "py.typed").is_file()

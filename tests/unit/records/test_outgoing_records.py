@@ -26,12 +26,10 @@ from bridge.core.model import (
     Run,
     ThreadKey,
 )
-from bridge.records.approval import approval_record, forget_records
-from bridge.records.command import command_record
 from bridge.records.headers import trace_context
 from bridge.records.instants import rfc3339
 from bridge.records.outgoing import Outgoing
-from bridge.records.verdict import verdict_record
+from bridge.records.published import approval, command, forget_records, publish, verdict
 
 ORIGIN = Origin("agents.run-finished", 3, 41, 1_700_000_000_000)
 THREAD = ThreadKey("support-agents", "", "thread-1")
@@ -70,7 +68,7 @@ def value_of(outgoing: Outgoing) -> Any:
 
 def test_a_fresh_approval() -> None:
     """Keyed by its id, everything that is known in it, what is absent left out."""
-    outgoing = approval_record(run_of(Item(Question("int-1", message="Refund?"))), 0)
+    outgoing = publish(approval(run_of(Item(Question("int-1", message="Refund?"))), 0))
     assert (outgoing.topic, outgoing.key) == ("approvals", APPROVAL_ID.encode())
     assert value_of(outgoing) == {
         "approval_id": APPROVAL_ID,
@@ -102,7 +100,7 @@ def test_a_fresh_approval() -> None:
 def test_flags_of_question_and_item_are_shown_once() -> None:
     """A flag that the question came with is not repeated when the item carries it too."""
     item = Item(Question("int-1", flags=("a", "b")), flags=("b", "c"))
-    assert value_of(approval_record(run_of(item), 0))["flags"] == ["a", "b", "c"]
+    assert value_of(publish(approval(run_of(item), 0)))["flags"] == ["a", "b", "c"]
 
 
 def test_free_json_goes_out_as_it_came() -> None:
@@ -114,17 +112,17 @@ def test_free_json_goes_out_as_it_came() -> None:
         question=replace(item.question, response_schema=AWKWARD, metadata=AWKWARD),
         answer=replace(item.answer, payload=AWKWARD, metadata=AWKWARD),
     )
-    approval = approval_record(run_of(item), 0).value
-    command = command_record(resumed(item, body=AWKWARD)).value
-    assert approval is not None
-    assert command is not None
-    assert approval.count(AWKWARD) == 2
-    assert command.count(AWKWARD) == 3
+    asked = publish(approval(run_of(item), 0)).value
+    resume = publish(command(resumed(item, body=AWKWARD))).value
+    assert asked is not None
+    assert resume is not None
+    assert asked.count(AWKWARD) == 2
+    assert resume.count(AWKWARD) == 3
 
 
 def test_cloud_events_headers() -> None:
     """Binary mode: the id names the record and its revision, the rest is constant."""
-    headers = dict(approval_record(run_of(Item(Question("int-1"), revision=7)), 0).headers)
+    headers = dict(publish(approval(run_of(Item(Question("int-1"), revision=7)), 0)).headers)
     assert headers == {
         "content-type": b"application/json",
         "ce_specversion": b"1.0",
@@ -138,7 +136,7 @@ def test_forgetting_a_run_removes_each_approval() -> None:
     """One tombstone per question, under the key of its approval."""
     run = run_of(Item(Question("int-1")), Item(Question("int-2")))
     tombstones = forget_records(run)
-    assert [t.key for t in tombstones] == [approval_record(run, i).key for i in (0, 1)]
+    assert [t.key for t in tombstones] == [publish(approval(run, i)).key for i in (0, 1)]
     assert {(t.topic, t.value) for t in tombstones} == {("approvals", None)}
 
 
@@ -146,15 +144,15 @@ def test_a_verdict_is_keyed_by_approval_else_by_answer() -> None:
     """A sender finds the verdict even where no question is known."""
     known = Judged("accepted", ORIGIN, "a-1", 9, approval_id=APPROVAL_ID, open=0)
     unknown = Judged("malformed", ORIGIN, str(ORIGIN), 9)
-    assert verdict_record(known).key == APPROVAL_ID.encode()
-    assert verdict_record(unknown).key == b"agents.run-finished/3/41"
-    assert dict(verdict_record(known).headers)["ce_id"] == b"a-1@agents.run-finished/3/41"
-    assert value_of(verdict_record(known))["open"] == 0
+    assert publish(verdict(known)).key == APPROVAL_ID.encode()
+    assert publish(verdict(unknown)).key == b"agents.run-finished/3/41"
+    assert dict(publish(verdict(known)).headers)["ce_id"] == b"a-1@agents.run-finished/3/41"
+    assert value_of(publish(verdict(known)))["open"] == 0
 
 
 def test_a_command_has_its_entries_in_the_order_of_the_run() -> None:
     """Order is the run's, whatever the order of the answers; the key is the thread's."""
-    outgoing = command_record(resumed(answered("int-2"), answered("int-1")))
+    outgoing = publish(command(resumed(answered("int-2"), answered("int-1"))))
     value = value_of(outgoing)
     assert outgoing.key == b"thread-1"
     assert [entry["interrupt_id"] for entry in value["entries"]] == ["int-2", "int-1"]
@@ -165,7 +163,7 @@ def test_a_command_has_its_entries_in_the_order_of_the_run() -> None:
 @pytest.mark.parametrize("reason", ["expired", "lapsed", "sibling_abandoned"])
 def test_what_is_not_delivered_is_cancelled(reason: str) -> None:
     """An entry without a delivered answer says cancelled, carries nothing, and says why."""
-    (entry,) = value_of(command_record(resumed(answered("int-1", reason))))["entries"]
+    (entry,) = value_of(publish(command(resumed(answered("int-1", reason)))))["entries"]
     assert entry.keys() == {"interrupt_id", "approval_id", "status", "closed_reason"}
     assert (entry["status"], entry["closed_reason"]) == ("cancelled", reason)
 
@@ -173,7 +171,7 @@ def test_what_is_not_delivered_is_cancelled(reason: str) -> None:
 def test_a_cancelled_answer_is_named_but_brings_no_payload() -> None:
     """Who declined is passed on; a payload is not."""
     item = answered("int-1", "cancelled", "cancelled")
-    (entry,) = value_of(command_record(resumed(item)))["entries"]
+    (entry,) = value_of(publish(command(resumed(item))))["entries"]
     assert (entry["status"], entry["answered_by"]) == ("cancelled", "ana")
     assert "payload" not in entry
 
@@ -217,5 +215,5 @@ def test_a_trace_is_passed_on() -> None:
     headers = [("traceparent", PARENT), ("traceparent", b"x"), ("x", b"y"), ("tracestate", b"a=1")]
     trace = trace_context(headers)
     assert trace == (("traceparent", PARENT), ("tracestate", b"a=1"))
-    assert approval_record(run_of(Item(Question("int-1"))), 0, trace).headers[-2:] == trace
+    assert publish(approval(run_of(Item(Question("int-1"))), 0), trace).headers[-2:] == trace
     assert trace_context([("traceparent", PARENT), ("tracestate", b"x" * 600)]) == trace[:1]
