@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final, Literal, get_args
+
+from msgspec import Struct
 
 from bridge.core.model import ApprovalId, CommandId, ResumeRunId, Run, ThreadKey
 
@@ -61,17 +63,18 @@ def home_of_id(any_id: str, slots: int) -> int:
     return (int(any_id[:8], 16) & 0x7FFFFFFF) % slots
 
 
-class RunKey:
+class RunKey(Struct, eq=False, gc=False):
     """The identity of a run, and the ids that are made of it, each once.
 
     Two of one run are one object, unless their parts are longer than a cache may keep.
     """
 
-    def __init__(self, thread: ThreadKey, run_id: str) -> None:
-        self.thread = thread
-        self.run_id = run_id
-        self._home = f"{thread_hash(thread.thread_id):08x}"
-        self._parts = b"".join(map(_part, (thread.source, thread.scope, thread.thread_id, run_id)))
+    thread: ThreadKey
+    run_id: str
+    _home: str
+    _parts: bytes
+    _command_id: CommandId | None = None
+    _resume_run_id: ResumeRunId | None = None
 
     @staticmethod
     def of(thread: ThreadKey, run_id: str) -> RunKey:
@@ -79,17 +82,21 @@ class RunKey:
         try:
             return _cached_key(thread, run_id)
         except _TooLong:
-            return RunKey(thread, run_id)
+            return _key(thread, run_id)
 
-    @cached_property
+    @property
     def command_id(self) -> CommandId:
         """The id of the one resume command that the run may get."""
-        return CommandId(self.make("command"))
+        if self._command_id is None:
+            self._command_id = CommandId(self.make("command"))
+        return self._command_id
 
-    @cached_property
+    @property
     def resume_run_id(self) -> ResumeRunId:
         """The id of the run that this command starts."""
-        return ResumeRunId(self.make("resume-run"))
+        if self._resume_run_id is None:
+            self._resume_run_id = ResumeRunId(self.make("resume-run"))
+        return self._resume_run_id
 
     def approval_id(self, interrupt_id: str) -> ApprovalId:
         """The id under which one question of the run is published."""
@@ -122,6 +129,12 @@ _VARIANTS: Final = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
 _KINDS: Final = {kind: _part(kind) for kind in get_args(IdKind)}
 
 
+def _key(thread: ThreadKey, run_id: str) -> RunKey:
+    names = (thread.source, thread.scope, thread.thread_id, run_id)
+    home = f"{thread_hash(thread.thread_id):08x}"
+    return RunKey(thread, run_id, home, b"".join([_part(name) for name in names]))
+
+
 class _TooLong(Exception):
     """A cache must not keep a sender's megabytes."""
 
@@ -130,7 +143,7 @@ class _TooLong(Exception):
 def _cached_key(thread: ThreadKey, run_id: str) -> RunKey:
     if len(thread.scope) + len(thread.thread_id) + len(run_id) > _CACHED_CHARS:
         raise _TooLong
-    return RunKey(thread, run_id)
+    return _key(thread, run_id)
 
 
 @lru_cache(maxsize=8_192)

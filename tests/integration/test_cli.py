@@ -36,7 +36,7 @@ from tests.topics import create_topics
 
 THREAD = "thread-1"
 SOURCE = "support-agents"
-APPROVAL_ID = RunKey(ThreadKey(SOURCE, "", THREAD), "run-1").approval_id("int-1")
+APPROVAL_ID = RunKey.of(ThreadKey(SOURCE, "", THREAD), "run-1").approval_id("int-1")
 PARTITIONS = 3
 
 

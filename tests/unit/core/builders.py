@@ -97,7 +97,7 @@ def answer(name: str = "q1", at: Millis = NOW, offset: int = 1, **settings: Any)
 
 
 def approval_of(name: str = "q1", run: str = "run-1") -> ApprovalId:
-    return RunKey(ThreadKey("support", "", "thread-1"), run).approval_id(name)
+    return RunKey.of(ThreadKey("support", "", "thread-1"), run).approval_id(name)
 
 
 def opened(*questions: Question | str, **settings: Any) -> Thread:

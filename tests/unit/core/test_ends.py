@@ -200,7 +200,7 @@ def seen(run: str | None = None, at: Millis = NOW) -> ResumeSeen:
     return ResumeSeen(THREAD, Order(at), HERE, run)
 
 
-OURS = RunKey(ThreadKey("support", "", "thread-1"), "run-1").resume_run_id
+OURS = RunKey.of(ThreadKey("support", "", "thread-1"), "run-1").resume_run_id
 
 
 @pytest.mark.parametrize(

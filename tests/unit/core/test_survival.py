@@ -48,7 +48,7 @@ from tests.unit.core.builders import (
 
 HERE = Origin("events", 0, 9, NOW)
 LATER = Order(NOW + 1)
-OURS = RunKey(THREAD, "run-1").resume_run_id
+OURS = RunKey.of(THREAD, "run-1").resume_run_id
 DUE = "2027-01-15T08:00:01Z"  # NOW + 1 s
 
 

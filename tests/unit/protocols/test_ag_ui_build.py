@@ -72,7 +72,7 @@ def test_the_body_continues_the_thread_under_a_new_run_id() -> None:
     assert (native.method, native.endpoint, native.notes) == ("run", None, ("continuity_omitted",))
     assert json.loads(native.body) == {
         "threadId": "t-1",
-        "runId": RunKey(ThreadKey("support", "", "t-1"), "r-1").resume_run_id,
+        "runId": RunKey.of(ThreadKey("support", "", "t-1"), "r-1").resume_run_id,
         "protocolVersion": "1.0",
         "state": {},
         "messages": [],

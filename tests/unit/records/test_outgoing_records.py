@@ -74,7 +74,7 @@ def test_a_fresh_approval() -> None:
         "approval_id": APPROVAL_ID,
         "revision": 1,
         "status": "pending",
-        "command_id": RunKey(THREAD, "run-1").command_id,
+        "command_id": RunKey.of(THREAD, "run-1").command_id,
         "kind": "input",
         "protocol": "ag-ui",
         "source": "support-agents",
@@ -156,7 +156,7 @@ def test_a_command_has_its_entries_in_the_order_of_the_run() -> None:
     value = value_of(outgoing)
     assert outgoing.key == b"thread-1"
     assert [entry["interrupt_id"] for entry in value["entries"]] == ["int-2", "int-1"]
-    assert value["resume_run_id"] == RunKey(THREAD, "run-1").resume_run_id
+    assert value["resume_run_id"] == RunKey.of(THREAD, "run-1").resume_run_id
     assert value["native"] == {"method": "run", "headers": {}, "body": {}, "notes": []}
 
 

@@ -84,7 +84,7 @@ def test_two_agents_of_one_thread_ask_both_and_are_both_answered() -> None:
     commands = [sent(answered(one, agent), "resume-commands")[0] for agent in RUNS]
     assert [(c["scope"], c["run_id"]) for c in commands] == list(RUNS.items())
     for agent, command in zip(RUNS, commands, strict=True):
-        key = RunKey(ThreadKey("agents", agent, "thr-54"), RUNS[agent])
+        key = RunKey.of(ThreadKey("agents", agent, "thr-54"), RUNS[agent])
         assert command["resume_run_id"] == key.resume_run_id
 
 

@@ -241,7 +241,7 @@ def test_no_command_has_messages_of_another_thread_or_of_later(
         out = one.cycle(_record(kind, thread, run, step), now=NOW + step)
         one = one.restored()
         if any(a["status"] == "pending" and a["revision"] == 1 for a in sent(out, "approvals")):
-            asked[RunKey(ThreadKey("agents", "", thread), run).command_id] = step
+            asked[RunKey.of(ThreadKey("agents", "", thread), run).command_id] = step
         for command in sent(out, "resume-commands"):
             for message in command["native"]["body"]["messages"]:
                 whose, when = message.split()

@@ -23,7 +23,7 @@ def test_event_and_answer_in_one_cycle_resume_at_once() -> None:
 
 def test_answer_by_id_alone_finds_a_run_of_the_same_cycle() -> None:
     """The approval id is indexed before the run is folded."""
-    named = RunKey(ThreadKey("agents", "", "t-1"), "r-1").approval_id("i-1")
+    named = RunKey.of(ThreadKey("agents", "", "t-1"), "r-1").approval_id("i-1")
     by_id = raw(
         b'{"approval_id":"%s","status":"resolved","payload":1}' % named.encode(),
         TOPICS["answers"],
@@ -130,7 +130,7 @@ def test_early_answer_without_a_question_is_unknown_in_the_end() -> None:
 def test_early_answer_waits_as_long_as_its_source_says(named: str) -> None:
     """The question has opened no run that could hold the policy yet."""
     bench = Bench(desk(policy=SourcePolicy(early_answer_ttl=2_000)))
-    approval_id = RunKey(ThreadKey("agents", "", "t-1"), "r-1").approval_id("i-1")
+    approval_id = RunKey.of(ThreadKey("agents", "", "t-1"), "r-1").approval_id("i-1")
     by_id = b'{"approval_id":"%s","status":"resolved","payload":1}' % approval_id.encode()
     early = answer() if named == "its question" else raw(by_id, TOPICS["answers"])
     bench.cycle(early)

@@ -30,7 +30,7 @@ LOWERED = Limits(
     json_depth=4,
     carry_bytes=1,
 )
-ONE, TWO = map(RunKey(ThreadKey("agents", "", "t-1"), "r-1").approval_id, ("i-1", "i-2"))
+ONE, TWO = map(RunKey.of(ThreadKey("agents", "", "t-1"), "r-1").approval_id, ("i-1", "i-2"))
 
 
 def desk(limits: Limits, allowed: tuple[str, ...] = ()) -> Desk:

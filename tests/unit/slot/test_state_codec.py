@@ -256,7 +256,7 @@ def test_a_typical_run_is_small() -> None:
 
 
 def _approval(run: Run, item: Item) -> bytes:
-    text = RunKey(run.thread, run.run_id).approval_id(item.question.interrupt_id)
+    text = RunKey.of(run.thread, run.run_id).approval_id(item.question.interrupt_id)
     return UUID(text).bytes
 
 
