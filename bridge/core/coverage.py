@@ -46,25 +46,22 @@ def entries_of(run: Run) -> tuple[Entry, ...]:
     """How each question of a run with nothing pending ended, in the order of the run."""
     approval_id, entries = key_of(run).approval_id, []
     for item in run.items:
-        reason, answer = item.closed_reason, item.answer
+        reason, question = item.closed_reason, item.question
         assert reason is not None, "an entry is of a question that has ended"
         is_resolved = reason == "answered"
+        answer = item.answer if is_resolved or reason == "cancelled" else None
         entry = Entry(
-            question=item.question,
-            approval_id=approval_id(item.question.interrupt_id),
+            question=question,
+            approval_id=approval_id(question.interrupt_id),
             status="resolved" if is_resolved else "cancelled",
             closed_reason=reason,
+            payload=answer.payload if answer and is_resolved else None,
+            metadata=answer.metadata if answer else None,
+            answered_by=answer.answered_by if answer else None,
+            answered_at=answer.answered_at if answer else None,
+            action=answer.action if answer and is_resolved else None,
+            revised_input=answer.revised_input if answer and is_resolved else None,
         )
-        if answer is not None and reason in ("answered", "cancelled"):
-            entry = replace(
-                entry,
-                payload=answer.payload if is_resolved else None,
-                metadata=answer.metadata,
-                answered_by=answer.answered_by,
-                answered_at=answer.answered_at,
-                action=answer.action if is_resolved else None,
-                revised_input=answer.revised_input if is_resolved else None,
-            )
         entries.append(entry)
     return tuple(entries)
 

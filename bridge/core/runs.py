@@ -5,7 +5,7 @@ Copied by `structs.replace`, never by position: a new field is carried along by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -130,10 +130,8 @@ def run_of(thread: Thread, named: Answer | Operation) -> Run | None:
 
 def index_of(run: Run, answer: Answer) -> int | None:
     """Where in its run the question of an answer stands."""
-    asked = (item.question.interrupt_id for item in run.items)
-    if answer.interrupt_id is not None:
-        ids: Iterable[str] = asked
-        named: str | None = answer.interrupt_id
-    else:
-        ids, named = map(key_of(run).approval_id, asked), answer.approval_id
-    return next((index for index, one in enumerate(ids) if one == named), None)
+    ids: list[str] = [item.question.interrupt_id for item in run.items]
+    named: str | None = answer.interrupt_id
+    if named is None:
+        ids, named = list(map(key_of(run).approval_id, ids)), answer.approval_id
+    return ids.index(named) if named in ids else None
