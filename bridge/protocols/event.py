@@ -6,7 +6,8 @@ A protocol's own event adds what only that protocol knows; nothing here calls ba
 from __future__ import annotations
 
 import json
-from typing import Any, Final, cast
+from collections.abc import Callable
+from typing import Any, Final, Self, cast
 
 from bridge.core import json_text
 from bridge.core.instants import is_usable
@@ -59,8 +60,17 @@ class RawEvent:
     def reading(self, *inputs: Input) -> Reading:
         return Reading(inputs, counts=self.counts())
 
-    def refused(self, error: JsonError | Unreadable) -> Reading:
-        return Reading(refusal=refusal_of(error), counts=self.counts())
+    def read_by(self, reader: Callable[[Self], Reading]) -> Reading:
+        """What `reader` makes of it, with refusals as values; what is unfit it never sees."""
+        size, most = len(self.value), self.limits.record_bytes
+        if not size:
+            return Reading(refusal=Refusal("empty", "the value is empty"))
+        if size > most:
+            return Reading(refusal=Refusal("too_large", f"larger than {most} bytes"))
+        try:
+            return reader(self)
+        except (JsonError, Unreadable) as error:
+            return Reading(refusal=refusal_of(error), counts=self.counts())
 
     def unattributable(self) -> Reading:
         """It says something of a thread, and nothing says which."""
@@ -78,15 +88,6 @@ def refusal_of(error: JsonError | Unreadable) -> Refusal:
     if isinstance(error, Unreadable):
         return error.refusal
     return Refusal(cast(Reason, error.code), str(error))
-
-
-def unfit(value: bytes, limits: Limits) -> Refusal | None:
-    """Why a record's value is not even looked at."""
-    if not value:
-        return Refusal("empty", "the value is empty")
-    if len(value) > limits.record_bytes:
-        return Refusal("too_large", f"larger than {limits.record_bytes} bytes")
-    return None
 
 
 def loosely(value: bytes) -> Any:

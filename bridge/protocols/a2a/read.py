@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TypeGuard
 from uuid import UUID
 
-from bridge.core.json_text import JsonError
 from bridge.core.model import (
     OF_THREAD,
     Input,
@@ -44,7 +43,6 @@ from bridge.protocols.a2a.glance import BEGINNING, NOTHING, PHASES, glance, went
 from bridge.protocols.a2a.identity import generation_of, instant_of
 from bridge.protocols.a2a.interrupted import interrupted
 from bridge.protocols.a2a.options import Options
-from bridge.protocols.event import unfit
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.hidden import refuse_hidden
 from bridge.protocols.interface import Reading, Record
@@ -56,23 +54,18 @@ _KINDS: dict[State, Kind] = {"INPUT_REQUIRED": "input", "AUTH_REQUIRED": "author
 def read(record: Record, source: str, limits: Limits, options: Options) -> Reading:
     """What one event means. Strict JSON is asked only of events that ask somebody."""
     value = record.value or b""
-    refusal = unfit(value, limits)
-    if refusal is not None:
-        return Reading(refusal=refusal)
-    at_a_glance = glance(value, record, source, options)
+    fits = len(value) <= limits.record_bytes
+    at_a_glance = glance(value, record, source, options) if fits else None
     return at_a_glance or read_closely(Event(value, record, source, limits, options))
 
 
 def read_closely(event: Event) -> Reading:
     """The long way, which reads every event."""
-    try:
-        return _read(peek(event), event)
-    except (JsonError, Unreadable) as error:
-        return event.refused(error)
+    return event.read_by(_read)
 
 
-def _read(frame: Frame, event: Event) -> Reading:
-    pointer = ""
+def _read(event: Event) -> Reading:
+    frame, pointer = peek(event), ""
     error = given(frame.error)
     if error is not None:
         if frame.result is not None:

@@ -19,23 +19,19 @@ def agent_of(value: bytes, record: Record, options: Options, seen: set[str]) -> 
     """The agent's name; empty where nothing says it."""
     if options.agent:
         return options.agent
-    told = _header(record, seen)
-    if told or not options.agent_pointer:
-        return told
+    header = next((value for name, value in record.headers if name == HEADER and value), b"")
+    try:
+        if header or not options.agent_pointer:
+            return header.decode()
+    except UnicodeDecodeError:
+        seen.add("agent_no_text")
+        if not options.agent_pointer:
+            return ""
     member = _member(value, options.agent_pointer)
     if member is None or isinstance(member, str):
         return member or ""
     seen.add("agent_no_text")
     return ""
-
-
-def _header(record: Record, seen: set[str]) -> str:
-    told = next((value for name, value in record.headers if name == HEADER and value), b"")
-    try:
-        return told.decode()
-    except UnicodeDecodeError:
-        seen.add("agent_no_text")
-        return ""
 
 
 def _member(value: bytes, tokens: Sequence[str]) -> Any:
@@ -48,11 +44,7 @@ def _member(value: bytes, tokens: Sequence[str]) -> Any:
             value = members_of(value).get(token, b"")
         return msgspec.json.decode(value) if value else None
     except (msgspec.DecodeError, RecursionError):
-        return _odd_member(loosely(value), tokens)
-
-
-def _odd_member(holder: Any, tokens: Sequence[str]) -> Any:
-    """The same in text that only a standard parser reads."""
-    for token in tokens:
-        holder = holder.get(token) if isinstance(holder, dict) else None
-    return holder
+        holder = loosely(value)  # text that only a standard parser reads
+        for token in tokens:
+            holder = holder.get(token) if isinstance(holder, dict) else None
+        return holder

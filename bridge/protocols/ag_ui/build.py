@@ -49,35 +49,27 @@ def build(run: Run, entries: Sequence[Entry], carry: JsonText | None) -> Native:
     kept = _NOTHING if carry is None else read_context(carry)
     takes_entries = all(command_of(entry.question) is None for entry in entries)
     command = None if takes_entries else resume_command(entries)
+    forwarded = bytes(kept.forwardedProps)
+    members = members_of(forwarded)
+    if command is not None or "command" in members or not forwarded:
+        # A kept command answered the run before, and is not repeated.
+        forwarded = object_of({**members, "command": command})
     body = _RunAgentInput(
-        run.thread.thread_id,
-        key_of(run).resume_run_id,
-        "1.0",
-        _told(kept.state, _OBJECT),
-        _told(kept.messages, _told(kept.startMessages, _ARRAY)),
-        _told(kept.tools, _ARRAY),
-        _told(kept.context, _ARRAY),
-        msgspec.Raw(_forwarded(kept, command)),
-        [_entry(entry) for entry in entries] if takes_entries else msgspec.UNSET,
+        threadId=run.thread.thread_id,
+        runId=key_of(run).resume_run_id,
+        protocolVersion="1.0",
+        state=_or_empty(kept.state, b"{}"),
+        messages=_or_empty(kept.messages, bytes(kept.startMessages) or b"[]"),
+        tools=_or_empty(kept.tools, b"[]"),
+        context=_or_empty(kept.context, b"[]"),
+        forwardedProps=msgspec.Raw(forwarded),
+        resume=[_entry(entry) for entry in entries] if takes_entries else msgspec.UNSET,
     )
     return Native("run", _encode(body), notes=tuple(_notes(entries, kept, takes_entries)))
 
 
-def _forwarded(kept: Context, command: JsonText | None) -> JsonText:
-    """The kept properties; a command among them answered the run before, and is not repeated."""
-    members = members_of(bytes(kept.forwardedProps))
-    stands_alone = command is None and "command" not in members
-    if stands_alone and bytes(kept.forwardedProps):
-        return bytes(kept.forwardedProps)
-    return object_of({**members, "command": command})
-
-
-_ARRAY = msgspec.Raw(b"[]")
-_OBJECT = msgspec.Raw(b"{}")
-
-
-def _told(member: msgspec.Raw, otherwise: msgspec.Raw) -> msgspec.Raw:
-    return member if bytes(member) else otherwise
+def _or_empty(member: msgspec.Raw, otherwise: JsonText) -> msgspec.Raw:
+    return member if bytes(member) else msgspec.Raw(otherwise)
 
 
 def _notes(entries: Sequence[Entry], kept: Context, takes_entries: bool) -> Iterator[str]:

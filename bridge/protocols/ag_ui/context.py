@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from bridge.core.model import JsonText
+from bridge.protocols.fields import Unreadable
 from bridge.protocols.slices import given, object_of
 
 NOTHING: Final[JsonText] = b"{}"
@@ -77,10 +78,10 @@ def of_input(
     )
 
 
-def of_messages(messages: Raw) -> JsonText | None:
-    """How a snapshot of the messages changes a context; None where it is no array."""
+def of_messages(messages: Raw) -> JsonText:
+    """How a snapshot of the messages changes a context. Raises Unreadable where it is no array."""
     if not bytes(messages).startswith(b"["):
-        return None
+        raise Unreadable("malformed", "/messages", "must be an array")
     return object_of({"messages": bytes(messages), "startMessages": b"null"})
 
 

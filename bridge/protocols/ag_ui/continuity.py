@@ -6,17 +6,16 @@ Only what names its thread, or has the thread's id for its key, tells anything. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Final
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from bridge.core.json_text import JsonError
 from bridge.core.model import (
     Counted,
     Drop,
-    Input,
     Interrupted,
     JsonText,
     Keep,
@@ -31,7 +30,7 @@ from bridge.protocols.ag_ui import context
 from bridge.protocols.ag_ui.event import OTHER_TYPES, Event, Peek, peek
 from bridge.protocols.ag_ui.options import Options
 from bridge.protocols.ag_ui.read import read_known
-from bridge.protocols.event import unfit
+from bridge.protocols.event import refusal_of
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.interface import Reading, Record
 from bridge.protocols.slices import given
@@ -67,30 +66,32 @@ _SNAPSHOT = msgspec.json.Decoder(_Snapshot)
 
 def read(record: Record, source: str, limits: Limits, options: Options) -> Reading:
     """What one event means. Strict JSON is asked of events that become inputs or a context."""
-    value = record.value or b""
-    event = Event(value, record, source, limits, options)
-    refusal = unfit(value, limits)
-    if refusal is not None:
-        return _forgetting(event, Reading(refusal=refusal))
-    try:
-        peeked = _peek(event)
-        if peeked.type in _TELLING_NOTHING:
-            return _NOTHING
-        return _read(event, peeked, None) if peeked.type else _unwrapped(event, peeked)
-    except (JsonError, Unreadable) as error:
-        return _forgetting(event, event.refused(error))
-
-
-def _forgetting(event: Event, refused: Reading) -> Reading:
-    """A refused record may have been a snapshot: what it would have replaced is outdated.
-
-    The key names whose; one that lies makes a command say that it lacks its context, no more.
-    """
-    thread_id = event.key_text()
-    if not thread_id:
-        return refused
+    event = Event(record.value or b"", record, source, limits, options)
+    reading, thread_id = event.read_by(_read), event.key_text()
+    if reading.refusal is None or not thread_id:
+        return reading
+    # A refused record may have been a snapshot: what it would have replaced is outdated. The key
+    # names whose; one that lies makes a command say that it lacks its context, no more.
     outdated = Outdate(event.thread(thread_id), event.record.origin)
-    return Reading((outdated,), refused.refusal, refused.counts)
+    return replace(reading, inputs=(outdated,))
+
+
+def _read(event: Event) -> Reading:
+    peeked = _peek(event)
+    if peeked.type:
+        return _read_one(event, peeked, None)
+    _, value = event.fields().find("event")
+    if not isinstance(value, dict):
+        raise Unreadable("malformed", "/event", "must be an object")
+    inside = event.inside(bytes(peeked.event), value)
+    try:
+        within = _peek(inside)
+        if not within.type:
+            raise Unreadable("malformed", "/type", "must be a string")
+        return _read_one(inside, within, given(peeked.input))
+    except Unreadable as error:
+        inner = error.refusal
+        raise Unreadable(inner.reason, f"/event{inner.pointer}", inner.detail) from None
 
 
 def _peek(event: Event) -> _Peek:
@@ -104,105 +105,62 @@ def _peek(event: Event) -> _Peek:
     return _Peek(odd.type, odd.name)
 
 
-def _unwrapped(event: Event, envelope: _Peek) -> Reading:
-    _, value = event.fields().find("event")
-    if not isinstance(value, dict):
-        raise Unreadable("malformed", "/event", "must be an object")
-    inside = event.inside(bytes(envelope.event), value)
-    try:
-        peeked = _peek(inside)
-        if not peeked.type:
-            raise Unreadable("malformed", "/type", "must be a string")
-        if peeked.type in _TELLING_NOTHING:
-            return _NOTHING
-        return _read(inside, peeked, given(envelope.input))
-    except Unreadable as error:
-        inner = error.refusal
-        raise Unreadable(inner.reason, f"/event{inner.pointer}", inner.detail) from None
+def _read_one(event: Event, peeked: _Peek, beside: JsonText | None) -> Reading:
+    """What an event means, and what the context of its run is from here on.
 
-
-def _read(event: Event, peeked: _Peek, beside: JsonText | None) -> Reading:
-    """One event, and the input that its envelope has beside it."""
-    change = _CHANGES.get(peeked.type)
-    if change is not None:
-        return _changed(event, change)
+    `beside` is the input that stands beside it in its envelope.
+    """
+    if peeked.type in _TELLING_NOTHING:
+        return _NOTHING
+    if peeked.type in _CHANGES:
+        return _changed(event, peeked.type)
     reading = read_known(Peek(peeked.type, peeked.name), event)
-    if reading.inputs:
-        begins = given(peeked.input) or beside
-        told, *more = reading.inputs
-        return event.reading(*_with_context(event, told, begins, beside), *more)
-    if peeked.type == "RUN_FINISHED":
-        names = _NAMES.decode(event.value)
-        thread = event.thread(names.thread_id if names.threadId is None else names.threadId)
-        run_id = names.run_id if names.runId is None else names.runId
-        return event.reading(Drop(thread, run_id, event.record.origin))
-    return reading
+    origin, seen = event.record.origin, event.seen
+    inputs = reading.inputs
+    match inputs:
+        case (RunStarted() as told, *more):
+            begins = given(peeked.input) or beside
+            body = context.of_input(begins, told.thread.thread_id, seen, at_start=True)
+            inputs = (told, Keep(told.thread, told.run_id, body, origin), *more)
+        case (
+            Interrupted(run_id=str(run_id)) | RunEnded(run_id=str(run_id)) as told,
+            *more,
+        ) if beside is not None:
+            body = context.of_input(beside, told.thread.thread_id, seen, at_start=False)
+            inputs = (Keep(told.thread, run_id, body, origin), told, *more)
+        case (RunFailed() as told, *more):
+            inputs = (told, Outdate(told.thread, origin), *more)
+        case () if peeked.type == "RUN_FINISHED":
+            names = _NAMES.decode(event.value)
+            thread = event.thread(names.thread_id if names.threadId is None else names.threadId)
+            run_id = names.run_id if names.runId is None else names.runId
+            inputs = (Drop(thread, run_id, origin),)
+    return reading if inputs is reading.inputs else event.reading(*inputs)
 
 
-def _with_context(
-    event: Event, told: Input, begins: JsonText | None, ends: JsonText | None
-) -> tuple[Input, ...]:
-    """What the run's own context is from here on, beside what its event means."""
-    origin = event.record.origin
-    match told:
-        case RunStarted():
-            of_start = context.of_input(begins, told.thread.thread_id, event.seen, at_start=True)
-            return told, Keep(told.thread, told.run_id, of_start, origin)
-        case Interrupted() if ends is not None:
-            of_end = context.of_input(ends, told.thread.thread_id, event.seen, at_start=False)
-            return Keep(told.thread, told.run_id, of_end, origin), told
-        case RunEnded(run_id=str(run_id)) if ends is not None:
-            of_end = context.of_input(ends, told.thread.thread_id, event.seen, at_start=False)
-            return Keep(told.thread, run_id, of_end, origin), told
-        case RunFailed():
-            return told, Outdate(told.thread, origin)
-        case _:
-            return (told,)
-
-
-def _changed(event: Event, change: Callable[[Event], JsonText]) -> Reading:
+def _changed(event: Event, change: str) -> Reading:
     """A change to the context of the run under way on the thread that the key names."""
     thread_id = event.key_text()
     if event.lacks_agent():
         return event.reading()
     if not thread_id:
         return event.unattributable()
+    # A delta is not applied; from then on nobody here knows the state.
+    body = context.MESSAGES_UNKNOWN if change == "MESSAGES_SNAPSHOT" else context.STATE_UNKNOWN
     counts: tuple[Counted, ...] = ()
     try:
-        body = change(event)
+        if change != "STATE_DELTA":
+            event.strictly()
+            snapshot = _SNAPSHOT.decode(event.value)
+            is_state = change == "STATE_SNAPSHOT"
+            of = context.of_state if is_state else context.of_messages
+            body = of(snapshot.snapshot if is_state else snapshot.messages)
     except (JsonError, Unreadable) as error:
         # Nothing that anybody asked is lost with it: no dead letter, but nothing outdated either.
-        code = error.code if isinstance(error, JsonError) else error.refusal.reason
-        body, counts = _unknown(change), (Counted("carry_dropped", code),)
+        counts = (Counted("carry_dropped", refusal_of(error).reason),)
     patch = Patch(event.thread(thread_id), body, event.record.origin)
     return Reading((patch,), counts=(*event.counts(), *counts))
 
 
-def _messages(event: Event) -> JsonText:
-    event.strictly()
-    changed = context.of_messages(_SNAPSHOT.decode(event.value).messages)
-    if changed is None:
-        raise Unreadable("malformed", "/messages", "must be an array")
-    return changed
-
-
-def _state(event: Event) -> JsonText:
-    event.strictly()
-    return context.of_state(_SNAPSHOT.decode(event.value).snapshot)
-
-
-def _patched_state(_: Event) -> JsonText:
-    """A delta is not applied; from then on nobody here knows the state."""
-    return context.STATE_UNKNOWN
-
-
-def _unknown(change: Callable[[Event], JsonText]) -> JsonText:
-    return context.MESSAGES_UNKNOWN if change is _messages else context.STATE_UNKNOWN
-
-
-_CHANGES: Final[Mapping[str, Callable[[Event], JsonText]]] = {
-    "MESSAGES_SNAPSHOT": _messages,
-    "STATE_SNAPSHOT": _state,
-    "STATE_DELTA": _patched_state,
-}
-_TELLING_NOTHING: Final = OTHER_TYPES - _CHANGES.keys()
+_CHANGES: Final = frozenset({"MESSAGES_SNAPSHOT", "STATE_SNAPSHOT", "STATE_DELTA"})
+_TELLING_NOTHING: Final = OTHER_TYPES - _CHANGES

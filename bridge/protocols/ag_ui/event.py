@@ -121,15 +121,9 @@ def peek(event: Event) -> Peek:
     try:
         return _PEEK.decode(event.value)
     except (msgspec.DecodeError, RecursionError):
-        return _peek_odd_text(event)
-
-
-def _peek_odd_text(event: Event) -> Peek:
-    """The type in text that the fast decoder refuses, or what is wrong with that text.
-
-    Streams cut emoji into lone surrogates and Python writes NaN into snapshots: neither matters in
-    an event that nobody here reads.
-    """
+        pass
+    # Streams cut emoji into lone surrogates and Python writes NaN into snapshots: neither matters
+    # in an event that nobody here reads.
     broken: JsonError | None = None
     try:
         members = event.strictly()

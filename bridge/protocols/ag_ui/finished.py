@@ -67,33 +67,23 @@ def run_finished(event: Event) -> Reading:
     except (msgspec.DecodeError, RecursionError):
         return _read_leniently(event)
     if isinstance(end.outcome, _Asks):
-        return _read_plainly(event, end, end.outcome.interrupts)
-    if _may_hide_interrupt(event.value):
+        # The short way for what needs no forgiveness; it reads what the long one would.
+        interrupts = end.outcome.interrupts
+        ids = {interrupt.id for interrupt in interrupts}
+        if not ids or len(ids) != len(interrupts) or not all(i.is_plain() for i in interrupts):
+            return _read_leniently(event)
+        check_count(len(interrupts), "/outcome/interrupts", event.limits)
+        digest = json_text.digest(event.strictly()["outcome"]["interrupts"])
+        questions, at = questions_of(interrupts), event.at(end.timestamp)
+        return _interrupted(event, end.threadId, end.runId, questions, digest, at)
+    # A run that asks nothing and spells the word may have it under a key that stands there twice;
+    # a backslash could spell it in escapes.
+    if b"interrupt" in event.value or b"\\" in event.value:
         return _read_leniently(event)
     if isinstance(end.outcome, _Success) and end.outcome.pendingToolCallIds:
         event.seen.add("pending_tool_calls")
     told, at = end.outcome is not msgspec.UNSET, event.at(end.timestamp)
     return event.reading(*ends(event, end.threadId, end.runId, at, told=told))
-
-
-def _may_hide_interrupt(value: bytes) -> bool:
-    """Whether a run that asks nothing spells the word: maybe under a key that stands there twice.
-
-    A backslash could spell it in escapes.
-    """
-    return b"interrupt" in value or b"\\" in value
-
-
-def _read_plainly(event: Event, end: _PlainEnd, interrupts: list[Interrupt]) -> Reading:
-    """The short way for what needs no forgiveness; it reads what the long one would."""
-    ids = {interrupt.id for interrupt in interrupts}
-    if not ids or len(ids) != len(interrupts) or not all(i.is_plain() for i in interrupts):
-        return _read_leniently(event)
-    check_count(len(interrupts), "/outcome/interrupts", event.limits)
-    value = event.strictly()
-    digest = json_text.digest(value["outcome"]["interrupts"])
-    at = event.at(end.timestamp)
-    return _interrupted(event, end.threadId, end.runId, questions_of(interrupts), digest, at)
 
 
 def _read_leniently(event: Event) -> Reading:
@@ -112,7 +102,12 @@ def _read_leniently(event: Event) -> Reading:
         return _interrupted(event, thread_id, run_id, questions, digest, at)
     if kind not in ("success", "cancelled"):
         raise Unreadable("unknown_outcome", f"{pointer}/type", "not an outcome of AG-UI 1.0")
-    _ended_without_question(fields, outcome, event.seen)
+    pointer, interrupts = outcome.find("interrupts")
+    if interrupts:
+        raise Unreadable("interrupts_on_success", pointer, "only an interrupt outcome may ask")
+    if outcome.texts("pendingToolCallIds"):
+        event.seen.add("pending_tool_calls")
+    _count_outside_outcome(fields, event.seen)
     return event.reading(*ends(event, thread_id, run_id, at, told=True))
 
 
@@ -134,15 +129,6 @@ def _count_outside_outcome(fields: Fields, seen: set[str]) -> None:
     """Shapes of drafts that no release reads as an interrupt."""
     if fields.find("interrupts")[1] or fields.find("interrupt")[1]:
         seen.add("toplevel_interrupts")
-
-
-def _ended_without_question(fields: Fields, outcome: Fields, seen: set[str]) -> None:
-    pointer, interrupts = outcome.find("interrupts")
-    if interrupts:
-        raise Unreadable("interrupts_on_success", pointer, "only an interrupt outcome may ask")
-    if outcome.texts("pendingToolCallIds"):
-        seen.add("pending_tool_calls")
-    _count_outside_outcome(fields, seen)
 
 
 def _interrupted(

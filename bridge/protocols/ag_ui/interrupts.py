@@ -1,6 +1,6 @@
 """The interrupts of one AG-UI run, as questions: every one of them is readable, or none is used.
 
-Free JSON inside them is kept as the slice it arrived in; parsed values only judge and compare.
+Free JSON inside them stays the slice it arrived in; parsed values only judge and compare.
 """
 
 from __future__ import annotations
@@ -42,7 +42,21 @@ class Interrupt(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def questions_of(interrupts: Sequence[Interrupt]) -> tuple[Question, ...]:
-    return tuple([_question(interrupt) for interrupt in interrupts])
+    return tuple(
+        [
+            Question(
+                interrupt_id=interrupt.id,
+                reason=interrupt.reason,
+                message=_given(interrupt.message),
+                tool_call_id=_given(interrupt.toolCallId),
+                response_schema=_text(interrupt.responseSchema),
+                metadata=_text(interrupt.metadata),
+                expires_at_raw=_given(interrupt.expiresAt),
+                subagent_run_id=_given(interrupt.subagentRunId),
+            )
+            for interrupt in interrupts
+        ]
+    )
 
 
 class _Slices(msgspec.Struct):
@@ -85,7 +99,12 @@ def read_leniently(
     for at, members, slices in zip(pointers, known, found, strict=True):
         first = asked.setdefault(members["id"], members)
         if first is members:
-            interrupts.append(_interrupt(members, slices))
+            free: dict[str, Raw | UnsetType] = {}  # its objects, as slices again
+            if "responseSchema" in members:
+                free["responseSchema"] = slices.responseSchema or slices.response_schema
+            if "metadata" in members:
+                free["metadata"] = slices.metadata
+            interrupts.append(Interrupt(**{**members, **free}))
         elif json_text.canonical(first) != json_text.canonical(members):
             raise Unreadable("duplicate_interrupt_id", f"{at}/id", "two questions with one id")
         else:
@@ -109,29 +128,6 @@ def _known_members(interrupt: Fields) -> dict[str, Any]:
     for name in _OPTIONAL_OBJECTS:
         members[name] = interrupt.object(name)
     return {name: value for name, value in members.items() if value is not None}
-
-
-def _interrupt(members: dict[str, Any], slices: _Slices) -> Interrupt:
-    """The members with their objects as slices again."""
-    free: dict[str, Raw | UnsetType] = {}
-    if "responseSchema" in members:
-        free["responseSchema"] = slices.responseSchema or slices.response_schema
-    if "metadata" in members:
-        free["metadata"] = slices.metadata
-    return Interrupt(**{**members, **free})
-
-
-def _question(interrupt: Interrupt) -> Question:
-    return Question(
-        interrupt_id=interrupt.id,
-        reason=interrupt.reason,
-        message=_given(interrupt.message),
-        tool_call_id=_given(interrupt.toolCallId),
-        response_schema=_text(interrupt.responseSchema),
-        metadata=_text(interrupt.metadata),
-        expires_at_raw=_given(interrupt.expiresAt),
-        subagent_run_id=_given(interrupt.subagentRunId),
-    )
 
 
 def _given(text: str | UnsetType) -> str | None:

@@ -11,7 +11,7 @@ It names neither thread nor run, and each framework puts something else into it:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import Raw
@@ -59,11 +59,20 @@ def on_interrupt(event: Event) -> Reading:
         reading = event.unattributable()
         return msgspec.structs.replace(reading, counts=(*reading.counts, UNASKED))
     question = _question(event, fields.text("subagentRunId"))
+    free = (question.response_schema, question.metadata)
+    shown = [  # what makes two questions one: their id, and all that is shown of them
+        question.interrupt_id,
+        question.reason,
+        question.message,
+        question.tool_call_id,
+        question.expires_at_raw,
+        *(None if each is None else json_text.value(each) for each in free),
+    ]
     announced = Announced(
-        event.thread(thread_id),
-        Announcement(question, json_text.digest(_shown(question))),
-        event.record.origin,
-        fields.text("runId"),
+        thread=event.thread(thread_id),
+        announcement=Announcement(question, json_text.digest(shown)),
+        origin=event.record.origin,
+        run_id=fields.text("runId"),
     )
     return event.reading(announced)
 
@@ -88,11 +97,12 @@ def _question(event: Event, subagent: str | None) -> Question:
             asked = _inside(members["value"]) if langgraph_id is not None else asked
             members = members_of(asked)
     command = Command(langgraph_id is not None, Raw(event.options.legacy_refusal or b""))
+    words = msgspec.json.decode(asked, type=str) if asked.startswith(b'"') else None
     flags = () if langgraph_id is not None else (SYNTHETIC,)
     return Question(
         interrupt_id=langgraph_id or "",
         reason=_text(members, "reason") or REASON,
-        message=_text(members, "message") or _plain(asked),
+        message=_text(members, "message") or words,
         tool_call_id=_text(members, "toolCallId"),
         response_schema=_object(members, "responseSchema"),
         expires_at_raw=_text(members, "expiresAt"),
@@ -106,7 +116,17 @@ def _question(event: Event, subagent: str | None) -> Question:
 def _standard(members: Mapping[str, JsonText]) -> Question | None:
     """The question of an agent that takes entries by the id which is known from what it asks."""
     if _text(members, "type") == _MASTRA:
-        return _mastra(members)
+        run, call = _text(members, "runId"), _text(members, "toolCallId")
+        if run is None or call is None:
+            return None
+        schema = _inside(members.get("resumeSchema", b""))
+        return Question(
+            interrupt_id=f"{run}::{call}",
+            reason="mastra:tool_suspend",
+            tool_call_id=call,
+            response_schema=schema if schema.startswith(b"{") else None,
+            metadata=object_of({"mastra": object_of(members)}),
+        )
     interrupt_id, reason = _text(members, "id"), _text(members, "reason")
     if interrupt_id is None or reason is None:
         return None
@@ -118,20 +138,6 @@ def _standard(members: Mapping[str, JsonText]) -> Question | None:
         response_schema=_object(members, "responseSchema"),
         expires_at_raw=_text(members, "expiresAt"),
         metadata=_object(members, "metadata"),
-    )
-
-
-def _mastra(members: Mapping[str, JsonText]) -> Question | None:
-    run, call = _text(members, "runId"), _text(members, "toolCallId")
-    if run is None or call is None:
-        return None
-    schema = _inside(members.get("resumeSchema", b""))
-    return Question(
-        interrupt_id=f"{run}::{call}",
-        reason="mastra:tool_suspend",
-        tool_call_id=call,
-        response_schema=schema if schema.startswith(b"{") else None,
-        metadata=object_of({"mastra": object_of(members)}),
     )
 
 
@@ -168,20 +174,3 @@ def _object(members: Mapping[str, JsonText], name: str) -> JsonText | None:
 
 def _either(members: Mapping[str, JsonText], name: str) -> JsonText:
     return members.get(name) or members.get(snake_case(name)) or b""
-
-
-def _plain(asked: JsonText) -> str | None:
-    return msgspec.json.decode(asked, type=str) if asked.startswith(b'"') else None
-
-
-def _shown(question: Question) -> list[Any]:
-    """What makes two questions one: their id, and all that is shown of them."""
-    free = (question.response_schema, question.metadata)
-    return [
-        question.interrupt_id,
-        question.reason,
-        question.message,
-        question.tool_call_id,
-        question.expires_at_raw,
-        *(None if each is None else json_text.value(each) for each in free),
-    ]

@@ -6,12 +6,12 @@ Wrong settings are found when they are read, with the name of the key.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from bridge.core.model import JsonText
+from bridge.protocols.framing import read_pointer
 
 _KNOWN: Final = ("agent", "agent_pointer", "legacy", "legacy_refusal")
 
@@ -45,7 +45,12 @@ def read_options(given: Mapping[str, object]) -> Options:
         raise ValueError("ag-ui: legacy must be true or false")
     if "legacy_refusal" in given and not legacy:
         raise ValueError("ag-ui: legacy_refusal is for questions that legacy = false does not read")
-    return Options(agent, _tokens(pointer), legacy, _refusal(given))
+    try:
+        tokens = read_pointer(pointer) if pointer else ()  # the empty one names no member
+    except ValueError:
+        detail = "agent_pointer must be a JSON Pointer, like /metadata/agentId"
+        raise ValueError(f"ag-ui: {detail}") from None
+    return Options(agent, tokens, legacy, _refusal(given))
 
 
 def _text(given: Mapping[str, object], key: str) -> str:
@@ -53,15 +58,6 @@ def _text(given: Mapping[str, object], key: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f"ag-ui: {key} must be a text")
     return value
-
-
-def _tokens(pointer: str) -> tuple[str, ...]:
-    """The tokens of a JSON Pointer (RFC 6901); none for the empty one, which names no member."""
-    if not pointer:
-        return ()
-    if not pointer.startswith("/") or re.search(r"~(?![01])", pointer):
-        raise ValueError("ag-ui: agent_pointer must be a JSON Pointer, like /metadata/agentId")
-    return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/"))
 
 
 def _refusal(given: Mapping[str, object]) -> JsonText | None:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from bridge.core.json_text import JsonError
 from bridge.core.model import Limits, Order, RunFailed, RunStarted
 from bridge.protocols.ag_ui.ends import begins, fails
 from bridge.protocols.ag_ui.event import OTHER_TYPES, Event, Peek, asks, peek
 from bridge.protocols.ag_ui.finished import run_finished
 from bridge.protocols.ag_ui.legacy import on_interrupt
 from bridge.protocols.ag_ui.options import NO_OPTIONS, Options
-from bridge.protocols.event import unfit
 from bridge.protocols.fields import Fields, Unreadable, spelling
 from bridge.protocols.hidden import passed_over, spells_interrupt
 from bridge.protocols.interface import Reading, Record
@@ -24,18 +22,12 @@ _NOTHING = Reading()
 
 def read(record: Record, source: str, limits: Limits, options: Options = NO_OPTIONS) -> Reading:
     """What one event means. Strict JSON is asked only of events that become inputs."""
-    value = record.value or b""
-    refusal = unfit(value, limits)
-    if refusal is not None:
-        return Reading(refusal=refusal)
-    event = Event(value, record, source, limits, options)
-    try:
-        peeked = peek(event)
-        if peeked.type in OTHER_TYPES:
-            return _NOTHING
-        return read_known(peeked, event)
-    except (JsonError, Unreadable) as error:
-        return event.refused(error)
+    return Event(record.value or b"", record, source, limits, options).read_by(_read)
+
+
+def _read(event: Event) -> Reading:
+    peeked = peek(event)
+    return _NOTHING if peeked.type in OTHER_TYPES else read_known(peeked, event)
 
 
 def read_known(peeked: Peek, event: Event) -> Reading:
@@ -63,30 +55,24 @@ def _run_started(event: Event) -> Reading:
     fields = event.fields()
     thread_id, run_id = fields.required_text("threadId"), fields.required_text("runId")
     fields.check_integer("timestamp")
-    resumes: tuple[str, ...] = ()
+    resumes: list[str] = []
     pointer, given = fields.find("input")
     if given is not None:
-        resumes = _resumed_ids(Fields(given, pointer, event.seen), event.seen)
+        pointer, entries = Fields(given, pointer, event.seen).array("resume")
+        for index, value in enumerate(entries):
+            entry = Fields(value, f"{pointer}/{index}", event.seen)
+            resumes.append(entry.required_text("interruptId"))
+            if entry.text("status") not in {"resolved", "cancelled"}:
+                raise Unreadable("malformed", f"{pointer}/{index}/status", "resolved or cancelled")
+            entry.object("metadata")
     started = RunStarted(
         thread=event.thread(thread_id),
         run_id=run_id,
         order=Order(event.at(fields.find("timestamp")[1])),
         origin=event.record.origin,
-        resumes=() if event.lacks_agent() else resumes,
+        resumes=() if event.lacks_agent() else tuple(resumes),
     )
     return event.reading(started, *begins(event, thread_id))
-
-
-def _resumed_ids(given: Fields, seen: set[str]) -> tuple[str, ...]:
-    pointer, entries = given.array("resume")
-    ids = []
-    for index, value in enumerate(entries):
-        entry = Fields(value, f"{pointer}/{index}", seen)
-        ids.append(entry.required_text("interruptId"))
-        if entry.text("status") not in {"resolved", "cancelled"}:
-            raise Unreadable("malformed", f"{pointer}/{index}/status", "resolved or cancelled")
-        entry.object("metadata")
-    return tuple(ids)
 
 
 def _run_error(event: Event) -> Reading:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 
 from bridge.core.announcing import SYNTHETIC
 from bridge.core.model import Entry, JsonText
@@ -22,7 +23,11 @@ def resume_command(entries: Sequence[Entry]) -> JsonText:
     elif len(entries) > 1:
         resume = object_of({entry.question.interrupt_id: _value(entry) for entry in entries})
     else:
-        resume = _alone(entries[0])
+        resume, command = _value(entries[0]), command_of(entries[0].question)
+        if command is not None and command.parsed and resume.startswith(b'"'):
+            with suppress(ValueError):  # its adapter reads a text as JSON where it is some
+                json.loads(json.loads(resume))
+                resume = text(resume.decode())
     return object_of({"resume": resume})
 
 
@@ -36,15 +41,3 @@ def _value(entry: Entry) -> JsonText:
         return entry.payload or b"null"
     command = command_of(entry.question)
     return b"null" if command is None else bytes(command.refusal) or b"null"
-
-
-def _alone(entry: Entry) -> JsonText:
-    """The value as the agent comes to it: its adapter reads a text as JSON where it is some."""
-    value, command = _value(entry), command_of(entry.question)
-    if command is None or not command.parsed or not value.startswith(b'"'):
-        return value
-    try:
-        json.loads(json.loads(value))
-    except ValueError:
-        return value
-    return text(value.decode())

@@ -73,6 +73,10 @@ class Wrapper(Turn, gc=False):
     result: Turn | None = None
     message: Raw = Raw()  # an output's own, or what stands around a piece
     error: Raw = Raw()
+    modelChunk: Raw = Raw()
+    customPatch: Raw = Raw()
+    artifact: Raw = Raw()
+    turnEnd: Raw = Raw()
 
 
 _WRAPPER = msgspec.json.Decoder(Wrapper)
@@ -119,9 +123,9 @@ def find_turn(event: Event) -> Found | None:
         raise Unreadable("malformed", "", "a wrapper holds an output or a snapshot")
     # A piece or an error of a stream, bare or as its `message`, tells nothing.
     message = bytes(wrapper.message)
-    piece = _CHUNK.decode(message if message.startswith(b"{") else event.value)
+    piece = _CHUNK.decode(message) if message.startswith(b"{") else wrapper
     streamed = (piece.modelChunk, piece.customPatch, piece.artifact, piece.turnEnd, wrapper.error)
-    if all(given(member) is None for member in streamed):
+    if not any([given(member) for member in streamed]):
         event.seen.add("unknown_shape")
     return None
 

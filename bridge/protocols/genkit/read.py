@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bridge.core.json_text import JsonError
 from bridge.core.model import Limits, Order, WentOn
-from bridge.protocols.event import unfit
 from bridge.protocols.fields import Unreadable, spelling
 from bridge.protocols.genkit.event import Event, Found, created_at, find_turn
 from bridge.protocols.genkit.options import Options
@@ -28,19 +26,13 @@ _INCOMPLETE: Final = frozenset({"pending", "failed", "aborted", "aborting", "exp
 
 def read(record: Record, source: str, limits: Limits, options: Options) -> Reading:
     """What one record means. Strict JSON is asked only of turns that ask."""
-    value = record.value or b""
-    refusal = unfit(value, limits)
-    if refusal is not None:
-        return Reading(refusal=refusal)
-    event = Event(value, record, source, limits, options)
-    try:
-        found = find_turn(event)
-        return event.reading() if found is None else _read_turn(found, event)
-    except (JsonError, Unreadable) as error:
-        return event.refused(error)
+    return Event(record.value or b"", record, source, limits, options).read_by(_read)
 
 
-def _read_turn(found: Found, event: Event) -> Reading:
+def _read(event: Event) -> Reading:
+    found = find_turn(event)
+    if found is None:
+        return event.reading()
     reason = found.turn.finishReason
     if reason == "interrupted":
         return paused(found, event) if _is_completed(found) else event.reading()
