@@ -1,0 +1,60 @@
+"""What the architecture page says of rooms, rules, invariants and functions is so."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+import bridge.kafka
+from bridge.slot import birth
+from bridge.slot import state_codec as codec
+from tests.unit.books.pages import PAGES, ROOT, code, rows, section
+from tests.unit.test_house import MAY_IMPORT
+
+PAGE = "docs/architecture.md"
+FUNCTION = re.compile(r"`(bridge/[\w/]+\.py):(\w+)`")
+NAMED = sorted({(page, *named) for page in PAGES for named in FUNCTION.findall(PAGES[page])})
+
+
+def test_the_rooms_are_those_whose_imports_are_held() -> None:
+    """Each with what it may import."""
+    table = rows(section(PAGE, "Rooms"))
+    assert {code(room): set(re.findall(r"`(\w+)`", may)) for room, _, may in table} == MAY_IMPORT
+
+
+def test_the_rules_of_kafka_are_those_that_comments_call() -> None:
+    """By number, none left out."""
+    rules = [row[0] for row in rows(section(PAGE, "Rules of Kafka"))]
+    assert rules == re.findall(r"^(R\d+)\b", bridge.kafka.__doc__ or "", re.M)
+
+
+def test_the_invariants_are_those_that_the_checker_names() -> None:
+    """Whoever is shown one finds here what it says."""
+    found = set()
+    for path in (ROOT / "bridge" / "audit").rglob("*.py"):
+        found |= set(re.findall(r"\"(I\d+)\"", path.read_text("utf-8")))
+    assert {row[0] for row in rows(section(PAGE, "Invariants"))} == found
+
+
+def test_the_keys_of_the_state_are_those_that_are_written() -> None:
+    """By their first part."""
+    keys = {code(row[0]).partition("/")[0] for row in rows(section(PAGE, "The state record"))}
+    written = [codec.RUN_PREFIX, codec.PARKED_PREFIX, codec.CARRY_PREFIX, codec.POSITION_PREFIX]
+    assert keys == {key.decode().rstrip("/") for key in (*written, codec.META_KEY, birth.PREFIX)}
+
+
+def test_the_life_of_an_answer_has_fifteen_steps() -> None:
+    """Short enough to be followed."""
+    steps = re.findall(r"^(\d+)\. ", section(PAGE, "The life of an answer"), re.M)
+    assert steps == [str(number) for number in range(1, 16)]
+
+
+@pytest.mark.parametrize(("page", "path", "name"), NAMED)
+def test_functions_that_are_named_exist(page: str, path: str, name: str) -> None:
+    """In the file that is named with them; so a page cannot speak of yesterday's code."""
+    tree = ast.parse((ROOT / path).read_text("utf-8"))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    names = {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+    assert name in names, f"{page}: {path}:{name}"
