@@ -36,7 +36,7 @@ _NAMELESS: Final = ""
 
 
 def announced(thread: Thread, event: Announced, now: Millis, rules: Rules) -> Decision:
-    """Keep one more question of its run; the first that does not fit is refused, and told."""
+    """Keep one more question of its run; the first that does not fit becomes a dead letter."""
     run_id = _begun_last(thread) if event.run_id is None else event.run_id
     if has_asked(thread, run_id):
         return Decision(thread)  # told again

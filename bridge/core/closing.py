@@ -28,7 +28,7 @@ _MOVE_OF: dict[RunOutcome, Move] = {"superseded": "supersede", "withdrawn": "wit
 
 
 class Closed(Struct, frozen=True, gc=False):
-    """A closed run as the thread remembers it, and what the world is told."""
+    """A closed run as the thread remembers it, and what others see of it."""
 
     run: Run
     effects: tuple[Effect, ...]

@@ -1,7 +1,7 @@
 """Deterministic ids and the home slot of a thread.
 
 Every id is a function of what it names, so a replay of the input gives the same ids, and any id
-of this bridge tells the home slot of its thread without a look-up.
+of this bridge shows the home slot of its thread without a look-up.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def murmur2(data: bytes) -> int:
     return h ^ h >> 15
 
 
-_CACHED_CHARS = 1_024  # what is longer is computed anew: a cache must not keep a sender's megabytes
+_CACHED_CHARS = 1_024  # what is longer is computed anew: a cache must not hold a sender's megabytes
 
 
 def thread_hash(thread_id: str) -> int:
@@ -66,7 +66,7 @@ def home_of_id(any_id: str, slots: int) -> int:
 class RunKey(Struct, eq=False, gc=False):
     """The identity of a run, and the ids that are made of it, each once.
 
-    Two of one run are one object, unless their parts are longer than a cache may keep.
+    Two of one run are one object, unless their parts are longer than a cache may hold.
     """
 
     thread: ThreadKey
@@ -136,7 +136,7 @@ def _key(thread: ThreadKey, run_id: str) -> RunKey:
 
 
 class _TooLong(Exception):
-    """A cache must not keep a sender's megabytes."""
+    """A cache must not hold a sender's megabytes."""
 
 
 @lru_cache(maxsize=8_192)
@@ -152,5 +152,5 @@ def _cached_approval_id(key: RunKey, interrupt_id: str) -> ApprovalId:
 
 
 def id_bytes(any_id: str) -> bytes:
-    """The 16 bytes of an id of this bridge; for whoever keeps many."""
+    """The 16 bytes of an id of this bridge; for whoever holds many."""
     return bytes.fromhex(any_id.replace("-", ""))

@@ -39,13 +39,12 @@ def read(text: bytes, max_depth: int = MAX_DEPTH) -> Any:
     if _too_deep(text, max_depth):
         raise JsonError("too_deep", f"nested deeper than {max_depth} levels")
     value = _at_once(text)
-    return _by_the_rules(text) if value is _UNSURE else value
-
-
-def _by_the_rules(text: bytes) -> Any:
-    """The value looked at member by member, which tells what is wrong with it."""
+    if value is not _UNSURE:
+        return value
+    # Looked at member by member, which shows what is wrong with it.
     try:
-        value = _decoded(text)
+        trimmed = text.decode().strip(" \t\r\n")
+        value, end = _STRICT.raw_decode(trimmed)
     except _RuleBroken as error:
         raise JsonError("json_rules", str(error)) from None
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
@@ -53,6 +52,8 @@ def _by_the_rules(text: bytes) -> Any:
     except ValueError:
         # What is left is int() itself, which refuses more than 4,300 digits.
         raise JsonError("json_rules", "a number has too many digits") from None
+    if end != len(trimmed):
+        raise JsonError("not_json", "the value is not JSON text")
     if b"\\u" in text and _SURROGATE_ESCAPE.search(text) and _has_lone_surrogate(value):
         raise JsonError("json_rules", "a string holds a lone surrogate")
     return value
@@ -100,7 +101,7 @@ def _no_constant(name: str) -> Any:
 
 
 class Number(Decimal):
-    """A number with a fraction or an exponent; its own class, so that the encoder asks for it."""
+    """A number with a fraction or exponent; its own class, so that the encoder calls its hook."""
 
 
 def _number(text: str) -> Number:
@@ -117,23 +118,14 @@ _TRUSTED = msgspec.json.Decoder(float_hook=Number)
 _EXACT = msgspec.json.Decoder(float_hook=Decimal)
 
 
-def _decoded(text: bytes) -> Any:
-    """The value, and nothing but blanks around it. Raises JSONDecodeError and what hooks raise."""
-    trimmed = text.decode().strip(" \t\r\n")
-    value, end = _STRICT.raw_decode(trimmed)
-    if end != len(trimmed):
-        raise json.JSONDecodeError("extra text behind the value", trimmed, end)
-    return value
-
-
 _UNSURE: Any = object()
 
 
 def _at_once(text: bytes) -> Any:
-    """The value by the decoder in C, which keeps all rules but that of duplicate keys; _UNSURE
+    """The value by the decoder in C, which holds to all rules but that of duplicate keys; _UNSURE
     where it refuses, or where a colon of the text is missing from the value.
 
-    It keeps the last of two members with one key, and then writes a colon less than it read. Only
+    It takes the last of two members with one key, and then writes a colon less than it read. Only
     an escaped colon could make up for that.
     """
     if b"\\u003a" in text or b"\\u003A" in text:
@@ -156,26 +148,18 @@ def _too_deep(text: bytes, max_depth: int) -> bool:
     """Whether brackets nest deeper than allowed; looked at closely only when they are many."""
     if text.count(b"[") + text.count(b"{") <= max_depth:
         return False
-    brackets = _outside_strings(text).translate(_SQUARE, _NO_BRACKETS)
+    if b"\\" in text:
+        text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    outside = b"".join(text.split(b'"')[::2])  # a string that is not closed takes all the rest
+    brackets = outside.translate(_SQUARE, _NO_BRACKETS)
     left = brackets
     for _ in range(max_depth):
         left = left.replace(b"[]", b"")  # one level less
         if not left:
             return False
-    return _deepest(brackets) > max_depth
-
-
-def _outside_strings(text: bytes) -> bytes:
-    """The text without its strings; one that is not closed takes all the rest."""
-    if b"\\" in text:
-        text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
-    return b"".join(text.split(b'"')[::2])
-
-
-def _deepest(brackets: bytes) -> int:
-    """The same level by level, for brackets that do not close as they should."""
+    # Level by level, for brackets that do not close as they should.
     steps = (1 if bracket == ord("[") else -1 for bracket in brackets)
-    return max(accumulate(steps), default=0)
+    return max(accumulate(steps), default=0) > max_depth
 
 
 def _has_lone_surrogate(value: Any) -> bool:
@@ -210,6 +194,9 @@ def _meet(_: Any) -> Any:
 _PLAIN = msgspec.json.Encoder(enc_hook=_meet, order="sorted")
 
 
+_INTEGER_DIGITS = 4_300  # as many as int() reads
+
+
 class _Numbers:
     """Encodes numbers: whole ones as integers, the others as digits and exponent.
 
@@ -228,12 +215,8 @@ class _Numbers:
         power = int(exponent) + len(text) - len(trimmed)
         if not trimmed:
             return 0
-        if power >= 0 and self._whole(len(trimmed) + power):
-            return int(("-" if sign else "") + trimmed + "0" * power)
-        return msgspec.Raw(f"{'-' if sign else ''}{trimmed}e{power}".encode())
-
-    def _whole(self, size: int) -> bool:
-        if size > 4_300 or size > self._room:
-            return False
+        size = len(trimmed) + power
+        if power < 0 or size > min(_INTEGER_DIGITS, self._room):
+            return msgspec.Raw(f"{'-' if sign else ''}{trimmed}e{power}".encode())
         self._room -= size
-        return True
+        return int(("-" if sign else "") + trimmed + "0" * power)

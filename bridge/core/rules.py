@@ -1,4 +1,4 @@
-"""What `decide` is told besides state and input: the source's policy, bounds and services.
+"""What `decide` is given besides state and input: the source's policy, bounds and services.
 
 Everything in it is a value or a pure function; nothing here may reach for I/O or a clock.
 """

@@ -10,6 +10,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import jsonschema_rs
@@ -24,7 +25,7 @@ MAX_VISITS = 10_000_000
 MAX_VISITS_WITH_ERRORS = 20_000
 # Matching costs up to 13 ns for each character and position of a pattern: a quarter of a second.
 MAX_MATCHING = 20_000_000
-# At the depth that schemas of people ask for, a path is visited some dozens of times.
+# At the depth that schemas of people have, a path is visited some dozens of times.
 MAX_VISITS_A_PATH = 10_000
 MAX_PROBLEMS = 16
 # Bytes of a compiled pattern: Unicode classes with counts fit, counted counts do not.
@@ -87,7 +88,8 @@ class _Compiled:
                 return ()
             if visits > MAX_VISITS_WITH_ERRORS:
                 return (Problem("", "does not match the schema"),)
-            return _problems(self.validator.iter_errors(payload))
+            errors = islice(self.validator.iter_errors(payload), MAX_PROBLEMS)
+            return tuple([Problem(_pointer(e.instance_path), _message(e.kind)) for e in errors])
         except (ValueError, TypeError, OverflowError, RecursionError):
             return _UNCHECKED
         except BaseException as error:
@@ -129,21 +131,15 @@ def _is_panic(error: BaseException) -> bool:
 
 
 def _validator(schema: Any) -> jsonschema_rs.Validator:
-    return _draft(schema)(
+    """For 2020-12 unless the schema names one of the four drafts before it."""
+    named = schema.get("$schema") if isinstance(schema, dict) else None
+    name = named.partition("://")[2].rstrip("#") if isinstance(named, str) else ""
+    return _DRAFTS.get(name, jsonschema_rs.Draft202012Validator)(
         schema,
         validate_formats=False,
         offline=True,
         pattern_options=jsonschema_rs.RegexOptions(size_limit=_PATTERN_BYTES),
     )
-
-
-def _draft(schema: Any) -> type[jsonschema_rs.Validator]:
-    """2020-12 unless the schema names one of the four before it."""
-    named = schema.get("$schema") if isinstance(schema, dict) else None
-    if not isinstance(named, str):
-        return jsonschema_rs.Draft202012Validator
-    name = named.partition("://")[2].rstrip("#")
-    return _DRAFTS.get(name, jsonschema_rs.Draft202012Validator)
 
 
 def _extent(payload: Any) -> tuple[int, int, int]:
@@ -164,15 +160,6 @@ def _extent(payload: Any) -> tuple[int, int, int]:
     return places, depth, chars
 
 
-def _problems(errors: Any) -> tuple[Problem, ...]:
-    found = []
-    for error in errors:
-        found.append(Problem(_pointer(error.instance_path), _message(error.kind)))
-        if len(found) == MAX_PROBLEMS:
-            break
-    return tuple(found)
-
-
 def _pointer(path: Sequence[str | int]) -> str:
     """The JSON Pointer to a place, cut after a whole segment where it grows too long."""
     pointer = ""
@@ -184,7 +171,7 @@ def _pointer(path: Sequence[str | int]) -> str:
 
 
 def _message(kind: Any) -> str:
-    """What the schema asks for, in words of the schema: nothing of the payload is repeated."""
+    """What the schema demands, in words of the schema: nothing of the payload is repeated."""
     name = kind.name
     if name == "type":
         return f"must be of type {' or '.join(kind.types)}"

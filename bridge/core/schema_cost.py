@@ -1,4 +1,4 @@
-"""An upper bound on the work a schema can ask for, found before it is ever run.
+"""An upper bound on the work a schema can cause, found before it is ever run.
 
 A validator visits a subschema once for each way that leads to it. References can double the ways
 at each step, in place (chains of allOf) or with each level of the payload (recursion that
@@ -59,25 +59,27 @@ class Cost:
         self._ways: dict[int, _Ways] = {}
         self._by_depth: list[dict[int, int]] = []
         self._find_anchors(schema)
-        self._follow_all()
+        waiting = [schema]
+        while waiting:
+            place = waiting.pop()
+            if id(place) not in self._ways:
+                self._close(place, ())
+                targets = {key for ways in self._ways[id(place)].values() for key in ways}
+                waiting.extend(self._nodes[key] for key in targets)
 
     def visits(self, depth: int) -> int:
         """At most so much on the way from the root to one place at this depth."""
         while len(self._by_depth) <= depth:
-            self._deepen()
+            below = self._by_depth[-1] if self._by_depth else {}
+            self._by_depth.append(
+                {
+                    key: min(_MANY, own + self._worst(key, below))
+                    for key, own in self._in_place.items()
+                }
+            )
         return self._by_depth[depth][id(self._root)]
 
     # --- What a schema leads to -----------------------------------------------------------------
-
-    def _follow_all(self) -> None:
-        waiting = [self._root]
-        while waiting:
-            schema = waiting.pop()
-            if id(schema) in self._ways:
-                continue
-            self._close(schema, ())
-            targets = {key for ways in self._ways[id(schema)].values() for key in ways}
-            waiting.extend(self._nodes[key] for key in targets)
 
     def _close(self, schema: Any, above: tuple[int, ...]) -> None:
         """Count what is visited at this place of the payload, and what at its children."""
@@ -106,7 +108,7 @@ class Cost:
             targets += _as_list(schema.get(name))
         for name in _IN_PLACE_MAPS:
             targets += _as_dict(schema.get(name)).values()
-        # To know what was evaluated, everything in place is asked again.
+        # To know what was evaluated, everything in place is visited again.
         times = 1 + sum(name in schema for name in _REVISITING)
         self._step(len(targets))
         return [(target, times) for target in targets if isinstance(target, dict)]
@@ -143,19 +145,17 @@ class Cost:
             if isinstance(value, list):
                 waiting.extend(value)
             elif isinstance(value, dict):
-                self._take_names(value)
                 waiting.extend(value.values())
-
-    def _take_names(self, schema: dict[str, Any]) -> None:
-        for name in ("$anchor", "$dynamicAnchor"):
-            if isinstance(schema.get(name), str):
-                self._anchors[schema[name]] = schema
-        for name in ("$id", "id"):
-            own = schema.get(name)
-            if isinstance(own, str) and own.startswith("#"):
-                self._anchors[own[1:]] = schema
-            elif name == "$id" and isinstance(own, str) and schema is not self._root:
-                raise Unbounded("a nested $id changes what its references mean")
+                for name in ("$anchor", "$dynamicAnchor", "$id", "id"):
+                    own = value.get(name)
+                    if not isinstance(own, str):
+                        continue
+                    if name in ("$anchor", "$dynamicAnchor"):
+                        self._anchors[own] = value
+                    elif own.startswith("#"):
+                        self._anchors[own[1:]] = value
+                    elif name == "$id" and value is not self._root:
+                        raise Unbounded("a nested $id changes what its references mean")
 
     def _resolve(self, reference: Any) -> Any:
         if not isinstance(reference, str) or not reference.startswith("#"):
@@ -167,19 +167,19 @@ class Cost:
             return self._anchors[name]
         target = self._root
         for token in name.split("/")[1:]:
-            target = _member(target, token.replace("~1", "/").replace("~0", "~"))
+            member = token.replace("~1", "/").replace("~0", "~")
+            if isinstance(target, dict) and member in target:
+                target = target[member]
+            elif isinstance(target, list) and member.isdecimal() and int(member) < len(target):
+                target = target[int(member)]
+            else:
+                raise Unbounded("a reference leads nowhere")
         return target
 
     # --- Depth ----------------------------------------------------------------------------------
 
-    def _deepen(self) -> None:
-        below = self._by_depth[-1] if self._by_depth else {}
-        self._by_depth.append(
-            {key: min(_MANY, own + self._worst(key, below)) for key, own in self._in_place.items()}
-        )
-
     def _worst(self, key: int, below: dict[int, int]) -> int:
-        """The most visits that any one member or item of this place can ask for."""
+        """The most visits that any one member or item of this place can cause."""
         if not below:
             return 0
         sums = {
@@ -233,11 +233,3 @@ def _as_dict(value: Any) -> dict[str, Any]:
 
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _member(value: Any, token: str) -> Any:
-    if isinstance(value, dict) and token in value:
-        return value[token]
-    if isinstance(value, list) and token.isdecimal() and int(token) < len(value):
-        return value[int(token)]
-    raise Unbounded("a reference leads nowhere")

@@ -1,4 +1,4 @@
-"""How large state and command of a run will be, near enough to keep below a record's bound.
+"""How large state and command of a run will be, near enough to stay below a record's bound.
 
 Counts free JSON and texts exactly and everything else by an allowance; never encodes.
 """

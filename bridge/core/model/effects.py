@@ -1,4 +1,4 @@
-"""What a decision tells the world, and the decision itself."""
+"""What others see of a decision, and the decision itself."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ Effect = Publish | Forget | Judged | Resume | DeadLetter | Counted
 
 
 class Decision(Struct, frozen=True, gc=False):
-    """The thread as it is from now on, and what the world is told, in order."""
+    """The thread as it is from now on, and what others see of it, in order."""
 
     thread: Thread
     effects: tuple[Effect, ...] = ()

@@ -208,7 +208,7 @@ class Answer(Struct, frozen=True, gc=False, array_like=True):
     comment: str | None = None
     action: Literal["restart", "respond"] | None = None
     revised_input: JsonText | None = None
-    problems: tuple[Problem, ...] = ()  # what was left out of it; its verdict tells them
+    problems: tuple[Problem, ...] = ()  # what was left out of it; its verdict lists them
 
 
 class Operation(Struct, frozen=True, gc=False):
@@ -224,7 +224,7 @@ class Operation(Struct, frozen=True, gc=False):
 
 
 class Probe(Struct, frozen=True, gc=False):
-    """Somebody asks whether a slot reads and writes; about no thread, so that it changes none."""
+    """A request whether a slot reads and writes; about no thread, so that it changes none."""
 
     origin: Origin
     slot: int

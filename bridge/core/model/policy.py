@@ -1,4 +1,4 @@
-"""What decide is told besides state and input: bounds, a source's rules, the body builder."""
+"""What decide is given besides state and input: bounds, a source's rules, the body builder."""
 
 from __future__ import annotations
 
