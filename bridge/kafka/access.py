@@ -7,7 +7,7 @@ topic that is not there, an empty answer. The brokers say it plainly to whoever 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, get_args
 
 from aiokafka.client import AIOKafkaClient, CoordinationType
@@ -84,14 +84,13 @@ async def missing(client: ClientSettings, rights: Iterable[Right]) -> tuple[Righ
     try:
         async with asyncio.timeout(ANSWER_S):
             refused = {
-                *await _refused_topics(connection, wanted),
-                *await _refused_groups(connection, wanted),
-                *await _refused_ids(connection, wanted),
+                *await _refused_topics(connection, [r for r in wanted if r.kind == "topic"]),
+                *[r for r in wanted if r.kind != "topic" and await _is_refused(connection, r)],
             }
     except NotImplementedError:  # the client's word for a version that brokers do not have
         return ()
     except TimeoutError as error:
-        raise Unreachable(f"Not told within {ANSWER_S:g} s what is allowed") from error
+        raise Unreachable(f"No answer within {ANSWER_S:g} s what is allowed") from error
     except KafkaError as error:
         raise ClusterError(f"The brokers did not tell what is allowed: {error!r}") from error
     finally:
@@ -100,43 +99,33 @@ async def missing(client: ClientSettings, rights: Iterable[Right]) -> tuple[Righ
 
 
 async def _refused_topics(connection: AIOKafkaClient, wanted: Sequence[Right]) -> list[Right]:
-    mine = [right for right in wanted if right.kind == "topic"]
-    if not mine:
+    if not wanted:
         return []
-    names = dict.fromkeys(right.name for right in mine)
+    names = dict.fromkeys(right.name for right in wanted)
     answer = await connection.send(connection.get_random_node(), AllowedOnTopics(names))
     allowed = {topic: (code, bits) for code, topic, _, _, bits in answer.topics}
-    return [right for right in mine if refuses(*allowed[right.name], right)]
+    return [right for right in wanted if refuses(*allowed[right.name], right)]
 
 
 def refuses(code: int, bits: int, right: Right) -> bool:
     """What an answer says of a right: its error, and the operations that are allowed."""
     if code in (TopicAuthorizationFailedError.errno, GroupAuthorizationFailedError.errno):
         return True
-    told = code == NoError.errno and bits != _UNTOLD
-    return told and not bits & (1 << _BITS[right.operation])
+    answered = code == NoError.errno and bits != _UNTOLD
+    return answered and not bits & (1 << _BITS[right.operation])
 
 
-async def _refused_groups(connection: AIOKafkaClient, wanted: Sequence[Right]) -> list[Right]:
-    refused = []
-    for right in wanted:
-        if right.kind != "group":
-            continue
-        node = await _coordinator(connection, CoordinationType.GROUP, right.name)
-        if node is None:
-            refused.append(right)
-            continue
-        (group,) = (await connection.send(node, AllowedOnGroup(right.name))).groups
-        if refuses(group[0], group[-1], right):
-            refused.append(right)
-    return refused
-
-
-async def _refused_ids(connection: AIOKafkaClient, wanted: Sequence[Right]) -> Iterator[Right]:
-    """Looking for an id's coordinator takes Describe on it, which Write holds."""
-    ids = [right for right in wanted if right.kind == "transactional-id"]
-    nodes = [await _coordinator(connection, CoordinationType.TRANSACTION, r.name) for r in ids]
-    return (right for right, node in zip(ids, nodes, strict=True) if node is None)
+async def _is_refused(connection: AIOKafkaClient, right: Right) -> bool:
+    """A right on a group or an id: its coordinator tells, or says nothing without Describe on it,
+    which Write on a transactional id holds.
+    """
+    if right.kind == "transactional-id":
+        return await _coordinator(connection, CoordinationType.TRANSACTION, right.name) is None
+    node = await _coordinator(connection, CoordinationType.GROUP, right.name)
+    if node is None:
+        return True
+    (group,) = (await connection.send(node, AllowedOnGroup(right.name))).groups
+    return refuses(group[0], group[-1], right)
 
 
 async def _coordinator(connection: AIOKafkaClient, kind: int, name: str) -> int | None:

@@ -1,4 +1,4 @@
-"""Whether a worker may begin: what it may do is asked before it does anything.
+"""Whether a worker may begin: what it may do is looked up before it does anything.
 
 A right that is missing is waited for, because somebody grants it elsewhere and the worker has
 nothing else to do; so nothing is half-written, and nobody has to restart it.
@@ -29,12 +29,16 @@ class Admission:
         self._access = access
 
     async def granted(self, stopping: asyncio.Event) -> bool:
-        """Whether all rights are there; False when told to stop before.
+        """Whether all rights are there; False when it is stopped before.
 
         Raises Unreachable or ClusterError.
         """
         while lacking := await missing(self._client, self._access.needed):
-            self._tell(self._access.principal.refusal(lacking))
+            refusal = self._access.principal.refusal(lacking)
+            if str(refusal) != str(self.refusal):  # said once for as long as it stays so
+                for line in str(refusal).splitlines():
+                    log.error("worker waits: %s", line, extra={"code": refusal.code})
+            self.refusal = refusal
             try:
                 async with asyncio.timeout(AGAIN_S):
                     await stopping.wait()
@@ -43,10 +47,3 @@ class Admission:
                 continue
         self.refusal = None
         return True
-
-    def _tell(self, refusal: NotAuthorized) -> None:
-        """Each right on a line of its own, once for as long as it stays so."""
-        if str(refusal) != str(self.refusal):
-            for line in str(refusal).splitlines():
-                log.error("worker waits: %s", line, extra={"code": refusal.code})
-        self.refusal = refusal

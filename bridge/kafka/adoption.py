@@ -33,7 +33,7 @@ from bridge.slot.birth import Birth, Births
 
 Condition = Literal["ours", "another's", "lost", "not begun"]
 
-_READ_AGAIN: Final = "what is retained is read again: questions are asked and commands issued anew"
+_READ_AGAIN: Final = "what is retained is read again: questions are put and commands issued anew"
 _READ_NO_MORE: Final = "what stands before that is never read: open questions there stay open"
 
 
@@ -83,11 +83,15 @@ async def adopt(deployment: Deployment, start: StartFrom | None) -> list[Holding
     without it, DeploymentMismatch for another number of slots, ClusterError while workers of the
     deployment before are in their group, and what opening a slot raises.
     """
-    found = [each for each in await holdings(deployment) if _needs(each)]
+    found = [each for each in await holdings(deployment) if each.condition in ("another's", "lost")]
     refuse(deployment, found, start)
     for holder in sorted({each.birth.app_id for each in found if each.birth is not None}):
         await _refuse_workers(deployment, holder)
-    known = Counter(each.deployment for each in await _born(deployment) if each is not None)
+    known = Counter(
+        each.deployment
+        for each in await read_births(deployment.client, deployment.topics["state"])
+        if each is not None
+    )
     name = known.most_common(1)[0][0] if known else ""
     for each in found:
         await _adopt(deployment, each, start, name)
@@ -105,14 +109,6 @@ def refuse(deployment: Deployment, found: Sequence[Holding], start: StartFrom | 
                 f"are read: earliest, latest or an instant. From earliest {_READ_AGAIN}; from "
                 f"latest {_READ_NO_MORE}."
             )
-
-
-def _needs(each: Holding) -> bool:
-    return each.condition in ("another's", "lost")
-
-
-async def _born(deployment: Deployment) -> list[Birth | None]:
-    return await read_births(deployment.client, deployment.topics["state"])
 
 
 async def _holding(deployment: Deployment, slot: int, birth: Birth | None) -> Holding:
@@ -146,7 +142,13 @@ async def _adopt(deployment: Deployment, each: Holding, start: StartFrom | None,
     await producer.start()  # R1: whoever holds the slot is fenced, and looks before it goes on
     try:
         await settle(producer)
-        standing = await _restored(client, topics["state"], slot)
+        standing = Births()
+
+        def fold(batch: Sequence[ConsumerRecord]) -> None:
+            for record in batch:
+                standing.fold(record.key, record.value)
+
+        await restore(client, topics["state"], slot, fold)
         if standing.first != each.birth:
             raise ClusterError(f"slot {slot}: somebody else adopts it. See: deployment show")
         new = new_birth(name, deployment.app_id, deployment.slots, topics)
@@ -157,17 +159,6 @@ async def _adopt(deployment: Deployment, each: Holding, start: StartFrom | None,
         await producer.commit([*takeover_marks(slot), *state])
     finally:
         await producer.close()
-
-
-async def _restored(client: ClientSettings, state: str, slot: int) -> Births:
-    found = Births()
-
-    def fold(batch: Sequence[ConsumerRecord]) -> None:
-        for record in batch:
-            found.fold(record.key, record.value)
-
-    await restore(client, state, slot, fold)
-    return found
 
 
 async def _positions(

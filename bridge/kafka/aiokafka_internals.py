@@ -18,6 +18,7 @@ from typing import Any
 import aiokafka
 import aiokafka.producer.sender as aiokafka_sender
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.consumer import group_coordinator
 from aiokafka.consumer.fetcher import PartitionRecords
 from aiokafka.record.control_record import ABORT_MARKER, ControlRecord
@@ -146,7 +147,7 @@ _rebalances = _Rebalances()
 
 
 def muted_retries() -> int:
-    """How many expected retries of produce requests were kept out of the log so far."""
+    """How many expected retries of produce requests were left out of the log so far."""
     return _expected_retries.count
 
 
@@ -155,7 +156,7 @@ MOST_REASONS = 16
 
 
 class Reasons:
-    """What one start was told, each reason once, the last ones where there are too many.
+    """What one start got to hear, each reason once, the last ones where there are too many.
 
     The client's long-lived tasks inherit it with their context: once the start is over it takes
     nothing in, however long they live and complain.
@@ -248,6 +249,11 @@ async def kill_producer(producer: AIOKafkaProducer, within: float) -> None:
 async def kill_client(client: Any, within: float) -> None:
     """End every task and connection of a bare client in at most `within` seconds."""
     await _end(within, client)
+
+
+async def kill_admin(admin: AIOKafkaAdminClient, within: float) -> None:
+    """End every task and connection of an admin client in at most `within` seconds."""
+    await _end(within, admin._client)
 
 
 def add_bare(producer: AIOKafkaProducer, partitions: Iterable[TopicPartition]) -> None:

@@ -41,7 +41,7 @@ class SeatAssignor(AbstractPartitionAssignor):  # type: ignore[misc]  # aiokafka
         declare: Callable[[], Declaration],
         learn: Callable[[Roster | None], None],
     ) -> None:
-        """`declare` is asked at each joining; `learn` gets the leader's word before the
+        """`declare` is called at each joining; `learn` gets the leader's word before the
         assignment does, None where the leader is no worker.
         """
         self._slots = slots
@@ -57,17 +57,17 @@ class SeatAssignor(AbstractPartitionAssignor):  # type: ignore[misc]  # aiokafka
         """The leader's part: an assignment for each member, and what all declared."""
         declared = {member: read_declaration(said.user_data) for member, said in members.items()}
         workers = {member: said for member, said in declared.items() if said is not None}
-        told = encode(roster(declared, deployment=uuid.uuid4().hex))
+        shared = encode(roster(declared, deployment=uuid.uuid4().hex))
         shares = share_out(self._slots, workers)
         return {
             member: ConsumerProtocolMemberAssignment(
                 _VERSION,
                 [(topic, shares[member]) for topic in said.subscription if shares.get(member)],
-                told,
+                shared,
             )
             for member, said in members.items()
         }
 
     def on_assignment(self, assignment: Any) -> None:
-        """Each member's part: what the leader told."""
+        """Each member's part: what the leader decided."""
         self._learn(read_roster(assignment.user_data))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
@@ -22,6 +22,7 @@ from aiokafka.errors import (
 from bridge.errors import BridgeError, ClusterError, NotAuthorized, Unreachable
 from bridge.kafka.aiokafka_internals import (
     captured_reasons,
+    kill_admin,
     kill_client,
     kill_consumer,
     kill_producer,
@@ -74,7 +75,7 @@ DATA_CONSUMER: Final[ClientSettings] = {
 }
 
 # Fetches of 4 MiB a partition keep the broker's round trips out of the rate; records are decoded
-# as they are taken, so what a poll holds in memory is bounded by the number asked for.
+# as they are taken, so what a poll holds in memory is bounded by the number requested.
 RESTORE_CONSUMER: Final[ClientSettings] = {
     **DATA_CONSUMER,
     "max_partition_fetch_bytes": 4 * 1024 * 1024,
@@ -90,6 +91,10 @@ SESSION_MS: Final = 6_000
 
 _HEARTBEAT_MS: Final = 1_000
 _REBALANCE_MS: Final = 30_000
+
+
+Client: TypeAlias = AIOKafkaProducer | AIOKafkaConsumer | AIOKafkaAdminClient | AIOKafkaClient
+"""What is started within a deadline and killed within one (R7)."""
 
 
 def lease_consumer(
@@ -177,8 +182,13 @@ async def start_client(client: AIOKafkaClient, within: float = START_DEADLINE) -
     await _start(client, client.bootstrap, within)
 
 
+async def start_admin(admin: AIOKafkaAdminClient, within: float = START_DEADLINE) -> None:
+    """Start or kill; raises as `start_producer`."""
+    await _start(admin, admin.start, within)
+
+
 async def _start(
-    client: AIOKafkaProducer | AIOKafkaConsumer | AIOKafkaClient,
+    client: Client,
     start: Callable[[], Awaitable[None]],
     within: float,
 ) -> None:
@@ -194,12 +204,14 @@ async def _start(
             raise
 
 
-async def kill(client: AIOKafkaProducer | AIOKafkaConsumer | AIOKafkaClient) -> None:
+async def kill(client: Client) -> None:
     """End the client's tasks and connections within KILL_DEADLINE; sends and awaits nothing."""
     if isinstance(client, AIOKafkaProducer):
         await kill_producer(client, KILL_DEADLINE)
     elif isinstance(client, AIOKafkaConsumer):
         await kill_consumer(client, KILL_DEADLINE)
+    elif isinstance(client, AIOKafkaAdminClient):
+        await kill_admin(client, KILL_DEADLINE)
     else:
         await kill_client(client, KILL_DEADLINE)
 

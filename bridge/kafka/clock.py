@@ -60,15 +60,15 @@ class OnlookerClock:
 
     def __init__(
         self,
-        told: int | None,
+        reported: int | None,
         wall: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._broker = BrokerClock(monotonic)
         self._wall = wall
-        self._is_told = told is not None
-        if told is not None:
-            self._broker.learn(told)
+        self._is_reported = reported is not None
+        if reported is not None:
+            self._broker.learn(reported)
 
     def read(self, stamp: int) -> None:
         """A record with this broker stamp was read, however old it is."""
@@ -77,5 +77,5 @@ class OnlookerClock:
     def now(self) -> datetime:
         """In UTC."""
         broker = self._broker.now() if self._broker.is_set else 0
-        millis = broker if self._is_told else max(broker, round(self._wall() * 1000))
+        millis = broker if self._is_reported else max(broker, round(self._wall() * 1000))
         return _EPOCH + timedelta(milliseconds=millis)

@@ -55,7 +55,7 @@ class Group:
 
     @property
     def settled(self) -> bool:
-        """Whether it can be told who is a worker: in a rebalance brokers keep it to themselves."""
+        """Whether it can be seen who is a worker: in a rebalance brokers keep it to themselves."""
         return self.state not in _REBALANCING
 
     @property
@@ -81,19 +81,28 @@ async def describe_group(admin: AIOKafkaAdminClient, name: str) -> Group:
     A rebalance is waited for, though not for ever: see `Group.settled`. Raises NotAuthorized
     without DESCRIBE on the group, and ClusterError.
     """
-    told = await _told(admin, name)
+    described = await _description(admin, name)
     settles = time.monotonic() + _SETTLES_S
-    while told["state"] in _REBALANCING and time.monotonic() < settles:
+    while described["state"] in _REBALANCING and time.monotonic() < settles:
         await asyncio.sleep(_RETRY_S)
-        told = await _told(admin, name)
-    if for_code(told["error_code"]) is GroupAuthorizationFailedError:
+        described = await _description(admin, name)
+    if for_code(described["error_code"]) is GroupAuthorizationFailedError:
         raise NotAuthorized(f"Grant the principal DESCRIBE on the group {name}.")
-    ours = told["protocol"] == NAME
-    members = tuple(_member(each, ours) for each in told["members"])
-    return Group(name, told["state"], told["protocol"], members)
+    ours = described["protocol"] == NAME  # else nobody in it is a worker
+    members = tuple(
+        Member(
+            member_id=each["member_id"],
+            client_id=each["client_id"],
+            host=each["client_host"],
+            declaration=_declared(each["member_metadata"]) if ours else None,
+            slots=_assigned(each["member_assignment"]),
+        )
+        for each in described["members"]
+    )
+    return Group(name, described["state"], described["protocol"], members)
 
 
-async def _told(admin: AIOKafkaAdminClient, name: str) -> dict[str, Any]:
+async def _description(admin: AIOKafkaAdminClient, name: str) -> dict[str, Any]:
     """The broker's answer. A cluster that never had a group makes the topic of theirs first."""
     deadline = time.monotonic() + _COORDINATOR_S
     while True:
@@ -106,19 +115,8 @@ async def _told(admin: AIOKafkaAdminClient, name: str) -> dict[str, Any]:
         except KafkaError as error:
             raise ClusterError(f"The group {name} cannot be described: {error!r}") from error
         else:
-            told: dict[str, Any] = answer.to_object()["groups"][0]
-            return told
-
-
-def _member(told: dict[str, Any], ours: bool) -> Member:
-    """`ours`: whether the group runs by the workers' assignor; else nobody in it is a worker."""
-    return Member(
-        member_id=told["member_id"],
-        client_id=told["client_id"],
-        host=told["client_host"],
-        declaration=_declared(told["member_metadata"]) if ours else None,
-        slots=_assigned(told["member_assignment"]),
-    )
+            described: dict[str, Any] = answer.to_object()["groups"][0]
+            return described
 
 
 def _declared(metadata: bytes) -> Declaration | None:

@@ -1,6 +1,6 @@
 """Asks the cluster what it knows of transactions: ends of logs, open transactions, verdicts.
 
-It reads and never writes. Every question is asked again until it is answered; whoever asks bounds
+It reads and never writes. Every request is sent again until it is answered; whoever asks bounds
 it with a deadline.
 """
 
@@ -112,8 +112,22 @@ class Inquiry:
         """The marker at the very end of a log; None where something else stands there."""
         if high == 0:
             return None
-        answer = await self._ask_leaders([partition], _fetch_request(high - 1), _read_batches)
-        return _marker(answer[partition])
+
+        def last_batch(partitions: Sequence[TopicPartition]) -> FetchRequest:
+            topics = _by_topic(partitions, lambda tp: (tp.partition, high - 1, _FETCH_BYTES))
+            return FetchRequest(0, 0, _FETCH_BYTES, _UNCOMMITTED, topics)
+
+        answer = await self._ask_leaders([partition], last_batch, _read_batches)
+        records = MemoryRecords(answer[partition])
+        batch = records.next_batch() if records.has_next() else None
+        record = next(batch, None) if batch is not None and batch.is_control_batch else None
+        if batch is None or record is None:  # the cleaner empties old markers
+            return None
+        found = ControlRecord.parse(record.key)
+        if found not in (COMMIT_MARKER, ABORT_MARKER):
+            return None
+        end: End = "commit" if found == COMMIT_MARKER else "abort"
+        return Marker(batch.producer_id, batch.producer_epoch, end)
 
     async def _ask_leaders(
         self,
@@ -125,7 +139,14 @@ class Inquiry:
         answers: dict[TopicPartition, T] = {}
         while missing := [tp for tp in partitions if tp not in answers]:
             try:
-                for node, mine in self._by_leader(missing).items():
+                led: dict[int, list[TopicPartition]] = {}
+                for tp in missing:
+                    leader = self._client.cluster.leader_for_partition(tp)
+                    if leader is None:
+                        self._client.add_topic(tp.topic)  # new metadata will tell
+                    elif leader >= 0:
+                        led.setdefault(leader, []).append(tp)
+                for node, mine in led.items():
                     for tp, code, answer in read(await self._client.send(node, request(mine))):
                         if code != NoError.errno:
                             raise for_code(code)(f"{tp.topic}/{tp.partition}")
@@ -136,17 +157,6 @@ class Inquiry:
             if len(answers) < len(partitions):
                 await self._again(None)
         return answers
-
-    def _by_leader(self, partitions: Iterable[TopicPartition]) -> dict[int, list[TopicPartition]]:
-        """Those whose leader is known; the others have to wait for new metadata."""
-        found: dict[int, list[TopicPartition]] = {}
-        for tp in partitions:
-            leader = self._client.cluster.leader_for_partition(tp)
-            if leader is None:
-                self._client.add_topic(tp.topic)
-            elif leader >= 0:
-                found.setdefault(leader, []).append(tp)
-        return found
 
     async def _again(self, error: KafkaError | None) -> None:
         """Raise what no patience mends, or else wait for a moment and for new metadata."""
@@ -171,14 +181,6 @@ def _end_request(isolation: int) -> Callable[[Sequence[TopicPartition]], OffsetR
     return lambda partitions: OffsetRequest(
         -1, isolation, _by_topic(partitions, lambda tp: (tp.partition, _LATEST))
     )
-
-
-def _fetch_request(offset: int) -> Callable[[Sequence[TopicPartition]], FetchRequest]:
-    def build(partitions: Sequence[TopicPartition]) -> FetchRequest:
-        topics = _by_topic(partitions, lambda tp: (tp.partition, offset, _FETCH_BYTES))
-        return FetchRequest(0, 0, _FETCH_BYTES, _UNCOMMITTED, topics)
-
-    return build
 
 
 def _by_topic(
@@ -215,16 +217,3 @@ def _read_producers(answer: Any) -> Answers[list[OpenTransaction] | None]:
                 if start >= 0
             ]
             yield tp, code, open_
-
-
-def _marker(batches: bytes) -> Marker | None:
-    records = MemoryRecords(batches)
-    batch = records.next_batch() if records.has_next() else None
-    record = next(batch, None) if batch is not None and batch.is_control_batch else None
-    if batch is None or record is None:  # the cleaner empties old markers
-        return None
-    found = ControlRecord.parse(record.key)
-    if found not in (COMMIT_MARKER, ABORT_MARKER):
-        return None
-    end: End = "commit" if found == COMMIT_MARKER else "abort"
-    return Marker(batch.producer_id, batch.producer_epoch, end)

@@ -94,10 +94,16 @@ class Intake:
         except OffsetOutOfRangeError as error:
             raise self._position_lost(error.args[0]) from error
         except RecordUnreadable as error:
-            raise self._unreadable(error) from error
+            command = skip_command(self._slot, error.topic, error.partition, error.behind)
+            remedy = f"Find out who wrote it, then go on behind its batch: {command}"
+            where = (error.topic, error.partition, error.offset, error.behind)
+            raise RecordUnreadable(*where, error.cause, remedy) from error
         for tp, records in polled.items():
             self.positions[tp] = records[-1].offset + 1
-        self._note_answers()
+        # The client's stamps are of the wall clock, so only that they change is of use.
+        stamps = (self._consumer.last_poll_timestamp(tp) or 0 for tp in self.positions)
+        if (answered := max(stamps, default=0)) != self._answered:
+            self._answered, self._heard_at = answered, time.monotonic()
         await self._pass_markers()
         return [record for records in polled.values() for record in records]
 
@@ -117,7 +123,12 @@ class Intake:
         self._refreshed = time.monotonic()
         if counts == self.partitions:
             return False
-        self._refuse_fewer(counts)
+        for topic, count in counts.items():
+            if count < self.partitions[topic]:
+                raise TopicsWrong(
+                    f"The topic {topic} had {self.partitions[topic]} partitions and has {count}: "
+                    "it was deleted and made anew. What was not read is lost."
+                )
         known, self.partitions = self.partitions, counts
         fresh = [tp for tp in self._owned() if tp not in self.positions]
         self.positions |= await self._resolve(fresh, known)
@@ -146,20 +157,13 @@ class Intake:
         return behind
 
     def blocked(self) -> dict[str, float]:
-        """Seconds by topic for which an open transaction has kept what lies behind it unread."""
+        """Seconds by topic for which an open transaction has left what lies behind it unread."""
         topics = {tp.topic: 0.0 for tp in self.positions}
         return topics | self._standstill.by_topic(time.monotonic())
 
     async def close(self) -> None:
-        """At once: without a group nobody is told, and an answer to a fetch is of no use now."""
+        """At once: without a group nobody waits, and an answer to a fetch is of no use now."""
         await kill(self._consumer)
-
-    def _note_answers(self) -> None:
-        # The client's stamps are of the wall clock, so only that they change is of use.
-        stamps = (self._consumer.last_poll_timestamp(tp) or 0 for tp in self.positions)
-        answered = max(stamps, default=0)
-        if answered != self._answered:
-            self._answered, self._heard_at = answered, time.monotonic()
 
     def _owned(self) -> list[TopicPartition]:
         return [
@@ -193,30 +197,18 @@ class Intake:
         """
         now = time.monotonic()
         for tp, position in self.positions.items():
-            stable = self._stable(tp)
+            stable = self._consumer.last_stable_offset(tp) or 0  # 0 before the first fetch
             self._standstill.look(tp, stable, self._high(tp), now)
             if stable > position:
                 self.positions[tp] = await self._consumer.position(tp)
 
-    def _stable(self, tp: TopicPartition) -> int:
-        """The last stable offset that a fetch has told, 0 before the first."""
-        return self._consumer.last_stable_offset(tp) or 0
-
     def _high(self, tp: TopicPartition) -> int:
-        """The high watermark that a fetch has told, 0 before the first."""
+        """The high watermark that a fetch has reported, 0 before the first."""
         return self._consumer.highwater(tp) or 0
 
     async def _count_partitions(self) -> dict[str, int]:
         assert self._count is not None
         return dict(await self._count(self._topics))
-
-    def _refuse_fewer(self, counts: Mapping[str, int]) -> None:
-        for topic, count in counts.items():
-            if count < self.partitions[topic]:
-                raise TopicsWrong(
-                    f"The topic {topic} had {self.partitions[topic]} partitions and has {count}: "
-                    "it was deleted and made anew. What was not read is lost."
-                )
 
     async def _refuse_lost(self, stored: Positions) -> None:
         """Raises PositionLost for positions that no fetch could go on from."""
@@ -262,9 +254,3 @@ class Intake:
             "there is: interrupt-bridge positions show; then go on where the log begins: "
             f"interrupt-bridge positions skip --slot {self._slot} --to earliest --yes"
         )
-
-    def _unreadable(self, error: RecordUnreadable) -> RecordUnreadable:
-        at, behind = (error.topic, error.partition), error.behind
-        command = skip_command(self._slot, *at, behind)
-        remedy = f"Find out who wrote it, then go on behind its batch: {command}"
-        return RecordUnreadable(*at, error.offset, behind, error.cause, remedy)

@@ -99,7 +99,7 @@ class Lease:
 
         Asked when the slot was fenced: "not_member" means wait for the next assignment, "member"
         that the broker timed our own transaction out, so reopen. "unknown" (a rebalance is under
-        way, or no answer within so many seconds) must be asked again.
+        way, or no answer within so many seconds) must be requested again.
         """
         if slot not in self.assigned:
             return "not_member"

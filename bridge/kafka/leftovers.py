@@ -35,7 +35,12 @@ async def settle(producer: SlotProducer) -> Mapping[End, Sequence[TopicPartition
     """
     try:
         async with asyncio.timeout(_DEADLINE):
-            plan = await _find(producer)
+            inquiry = producer.inquiry
+            behind = await _behind(inquiry, await producer.own_partitions())
+            if behind and inquiry.brokers > 1:
+                await asyncio.sleep(_SECOND_LOOK_S)
+                behind = await _behind(inquiry, list(behind))
+            plan = await _plan(producer, inquiry, behind) if behind else {}
     except TimeoutError as error:
         raise ClusterError(
             f"No answer within {_DEADLINE:g} s about open transactions of "
@@ -46,15 +51,6 @@ async def settle(producer: SlotProducer) -> Mapping[End, Sequence[TopicPartition
         log.warning("open transaction ended: %s", end, extra={"partitions": where})
         await producer.end_open(partitions, end)
     return plan
-
-
-async def _find(producer: SlotProducer) -> Plan:
-    inquiry = producer.inquiry
-    behind = await _behind(inquiry, await producer.own_partitions())
-    if behind and inquiry.brokers > 1:
-        await asyncio.sleep(_SECOND_LOOK_S)
-        behind = await _behind(inquiry, list(behind))
-    return await _plan(producer, inquiry, behind) if behind else {}
 
 
 async def _behind(

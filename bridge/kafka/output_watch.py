@@ -24,7 +24,7 @@ _WITHIN_S: Final = 2.0
 
 
 class OutputWatch:
-    """Of one producer. To be asked between its transactions only."""
+    """Of one producer. For use between its transactions only."""
 
     def __init__(self, producer: SlotProducer) -> None:
         self._producer = producer
@@ -41,27 +41,22 @@ class OutputWatch:
         self._next_at = time.monotonic() + _EVERY_S
         try:
             async with asyncio.timeout(_WITHIN_S):
-                return await self._look()
+                inquiry = self._producer.inquiry
+                ends = await inquiry.ends(await self._producer.own_partitions())
+                now = time.monotonic()
+                for tp, end in ends.items():
+                    self._standstill.look(tp, end.stable, end.high, now)
+                if any(end.behind for end in ends.values()):
+                    self._next_at = now + _AGAIN_S
+                suspects = self._standstill.longer_than(_AGAIN_S / 2, now)
+                found = await inquiry.open_transactions(suspects) if suspects else {}
+                return [tp for tp, open_ in found.items() if self._is_ours(tp, open_)]
         except TimeoutError:
             return []  # nobody answers: what is under way tells so itself
 
     def blocked(self) -> dict[str, float]:
         """Seconds by topic for which readers have stood still in a partition of it."""
         return self._standstill.by_topic(time.monotonic())
-
-    async def _look(self) -> list[TopicPartition]:
-        inquiry = self._producer.inquiry
-        ends = await inquiry.ends(await self._producer.own_partitions())
-        now = time.monotonic()
-        for tp, end in ends.items():
-            self._standstill.look(tp, end.stable, end.high, now)
-        if any(end.behind for end in ends.values()):
-            self._next_at = now + _AGAIN_S
-        suspects = self._standstill.longer_than(_AGAIN_S / 2, now)
-        if not suspects:
-            return []
-        found = await inquiry.open_transactions(suspects)
-        return [tp for tp, open_ in found.items() if self._is_ours(tp, open_)]
 
     def _is_ours(self, tp: TopicPartition, found: Iterable[OpenTransaction] | None) -> bool:
         if found is None:  # without READ nobody tells, and of the outputs there is one writer

@@ -31,12 +31,20 @@ class Peers:
 
     def learn(self, roster: Roster | None) -> None:
         """Take down what came with an assignment; None where no worker shared the slots out."""
-        self._tell_leader(roster is None)
+        if roster is None and not self.led_by_stranger:
+            log.error("the slots were shared out by something that is no worker of this group")
+        self.led_by_stranger = roster is None
         if roster is None:  # nobody knows what the others know; hops tell by themselves
             self._metrics.strangers.set(1)
             return
-        self._tell_strangers(roster)
-        self._tell_waiting(
+        for member in set(roster.strangers) - set(self.strangers):
+            log.warning(
+                "a member of the workers' group is no worker, and is given nothing: stop it",
+                extra={"member": member},
+            )
+        self.strangers = roster.strangers
+        self._metrics.strangers.set(roster.stranger_count)
+        self._wait(
             {source: roster.lacking[source] for source in self._sources if source in roster.lacking}
         )
 
@@ -50,21 +58,7 @@ class Peers:
             "strangers": strangers,
         }
 
-    def _tell_leader(self, stranger: bool) -> None:
-        if stranger and not self.led_by_stranger:
-            log.error("the slots were shared out by something that is no worker of this group")
-        self.led_by_stranger = stranger
-
-    def _tell_strangers(self, roster: Roster) -> None:
-        for member in set(roster.strangers) - set(self.strangers):
-            log.warning(
-                "a member of the workers' group is no worker, and is given nothing: stop it",
-                extra={"member": member},
-            )
-        self.strangers = roster.strangers
-        self._metrics.strangers.set(roster.stranger_count)
-
-    def _tell_waiting(self, waiting: dict[str, tuple[str, ...]]) -> None:
+    def _wait(self, waiting: dict[str, tuple[str, ...]]) -> None:
         for source in waiting.keys() - self.waiting.keys():
             log.info(
                 "source is not read until every worker knows it",

@@ -75,6 +75,17 @@ class Standing:
             return None
         return max(0, max(self.end, self.high or 0) - max(self.begin, self.position))
 
+    def target(self, to: Target) -> int | None:
+        """Where `to` stands; None where nothing is there. Raises ConfigError for no place in it."""
+        if self.begin is None or self.end is None:
+            return None
+        if not isinstance(to, int):
+            return self.begin if to == "earliest" else self.end
+        if not self.begin <= to <= self.end:
+            held = f"{self.topic}/{self.partition} holds {self.begin} to {self.end}"
+            raise ConfigError(f"--to: {held}, not {to}")
+        return to
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -95,6 +106,11 @@ class Move:
         there = max(0, self.to - max(at.begin, at.position))
         skipped = self.to - at.position
         return place + f"{self.to}, skips up to {skipped} records, {there} of them still there"
+
+    def record(self) -> Outgoing:
+        """What makes it so in the state."""
+        key = codec.position_key(self.standing.topic, self.standing.partition)
+        return Outgoing("state", key, None if self.to is None else codec.encode_position(self.to))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +157,7 @@ def choose(
         raise ConfigError(f"--topic: slot {slot} does not read {where}; see positions show")
     if isinstance(to, int) and (partition is None or topic is None):
         raise ConfigError("--to: an offset needs --topic and --partition")
-    return [Move(at, _target(at, to)) for at in chosen]
+    return [Move(at, at.target(to)) for at in chosen]
 
 
 async def move(
@@ -176,29 +192,24 @@ async def _move(
     await producer.start()  # R1: from here on nobody else moves it
     try:
         await settle(producer)
-        stored, births = await _restored(client, inputs.topics["state"], slot)
+        stored: Stored = {}
+        births = Births()
+
+        def fold(batch: Sequence[ConsumerRecord]) -> None:
+            for record in batch:
+                _fold(stored, slot, record.key, record.value)
+                births.fold(record.key, record.value)
+
+        await restore(client, inputs.topics["state"], slot, fold)
         if births.first is not None:
             state = TopicPartition(inputs.topics["state"], slot)
             check(births.first, state, app_id, inputs.slots, inputs.topics["reroute"])
         moves = chosen(await _compared(client, inputs, stored, [slot]))
         if moves:
-            await producer.commit([*takeover_marks(slot), *map(_record, moves)])
+            await producer.commit([*takeover_marks(slot), *(move.record() for move in moves)])
     finally:
         await producer.close()
     return moves
-
-
-async def _restored(client: ClientSettings, topic: str, slot: int) -> tuple[Stored, Births]:
-    stored: Stored = {}
-    births = Births()
-
-    def fold(batch: Sequence[ConsumerRecord]) -> None:
-        for record in batch:
-            _fold(stored, slot, record.key, record.value)
-            births.fold(record.key, record.value)
-
-    await restore(client, topic, slot, fold)
-    return stored, births
 
 
 def _fold(stored: Stored, slot: int, key: bytes | None, value: bytes | None) -> None:
@@ -217,7 +228,12 @@ async def _compared(
     """What is stored beside what is there; partitions of either kind."""
     counts = await partition_counts(client, *inputs.names)
     there = [TopicPartition(name, q) for name, count in counts.items() for q in range(count)]
-    begins, ends = await _offsets(client, there)
+    consumer = make_consumer(client)
+    await start_consumer(consumer)
+    try:
+        begins, ends = await consumer.beginning_offsets(there), await consumer.end_offsets(there)
+    finally:
+        await stop_consumer(consumer)
     highs, open_ = await _blocks(client, there)
     wanted = set(slots)
     places = {(tp.partition % inputs.slots, tp) for tp in there}
@@ -238,17 +254,6 @@ async def _compared(
     ]
 
 
-async def _offsets(
-    client: ClientSettings, there: Sequence[TopicPartition]
-) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
-    consumer = make_consumer(client)
-    await start_consumer(consumer)
-    try:
-        return await consumer.beginning_offsets(there), await consumer.end_offsets(there)
-    finally:
-        await stop_consumer(consumer)
-
-
 async def _blocks(
     client: ClientSettings, there: Sequence[TopicPartition]
 ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, OpenTransaction]]:
@@ -265,18 +270,3 @@ async def _blocks(
             ) from error
     oldest = {tp: min(each, key=lambda one: one.start) for tp, each in found.items() if each}
     return {tp: at.high for tp, at in ends.items()}, oldest
-
-
-def _target(at: Standing, to: Target) -> int | None:
-    if at.begin is None or at.end is None:
-        return None
-    if not isinstance(to, int):
-        return at.begin if to == "earliest" else at.end
-    if not at.begin <= to <= at.end:
-        raise ConfigError(f"--to: {at.topic}/{at.partition} holds {at.begin} to {at.end}, not {to}")
-    return to
-
-
-def _record(move: Move) -> Outgoing:
-    key = codec.position_key(move.standing.topic, move.standing.partition)
-    return Outgoing("state", key, None if move.to is None else codec.encode_position(move.to))

@@ -46,7 +46,17 @@ async def posting(client: ClientSettings) -> AsyncIterator[Post]:
     )
 
     async def write(topic: str, key: bytes | None, value: bytes, partition: int) -> Origin:
-        return await _written(producer, topic, key, value, partition)
+        try:
+            async with asyncio.timeout(_DEADLINE):
+                sent = await producer.send_and_wait(topic, value, key, partition)
+        except TopicAuthorizationFailedError as error:
+            raise NotAuthorized(f"Grant the principal WRITE on the topic {topic}.") from error
+        except TimeoutError as error:
+            what = f"{topic} did not take the record in {_DEADLINE:.0f} s; again?"
+            raise Unreachable(what) from error
+        except KafkaError as error:
+            raise ClusterError(f"{topic} did not take the record: {error!r}") from error
+        return Origin(topic, partition, sent.offset, sent.timestamp)
 
     await start_producer(producer)
     try:
@@ -54,20 +64,3 @@ async def posting(client: ClientSettings) -> AsyncIterator[Post]:
     finally:
         # Nothing is left to flush, and an orderly stop waits as long as a broker is away.
         await kill(producer)
-
-
-async def _written(
-    producer: AIOKafkaProducer, topic: str, key: bytes | None, value: bytes, partition: int
-) -> Origin:
-    try:
-        async with asyncio.timeout(_DEADLINE):
-            sent = await producer.send_and_wait(topic, value, key, partition)
-    except TopicAuthorizationFailedError as error:
-        raise NotAuthorized(f"Grant the principal WRITE on the topic {topic}.") from error
-    except TimeoutError as error:
-        raise Unreachable(
-            f"{topic} did not take the record in {_DEADLINE:.0f} s; again?"
-        ) from error
-    except KafkaError as error:
-        raise ClusterError(f"{topic} did not take the record: {error!r}") from error
-    return Origin(topic, partition, sent.offset, sent.timestamp)

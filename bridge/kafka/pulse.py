@@ -1,4 +1,4 @@
-"""Whether the cluster answers at all: asked once a second, over a connection of its own.
+"""Whether the cluster answers at all: looked up once a second, over a connection of its own.
 
 A slot cannot tell by itself. Its own requests wait for a leader, a coordinator or a lock as well,
 and while it opens or closes it has no request under way that would have to be answered at once.
@@ -28,7 +28,7 @@ class Pulse:
     """Ask `silence` at any time; `run` does the asking until it is cancelled."""
 
     def __init__(self, client: ClientSettings, topic: str) -> None:
-        """`topic` is any that is there: a broker is asked for its metadata."""
+        """`topic` is any that is there: its metadata is requested."""
         self._client = client
         self._topic = topic
         self._connection: AIOKafkaClient | None = None

@@ -7,7 +7,7 @@ and the principal needs DESCRIBE on the cluster: where either is missing there i
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Final
 
 from aiokafka.errors import IncompatibleBrokerVersion, KafkaError, NoError
 from aiokafka.protocol.api import Request, RequestStruct, Response
@@ -99,15 +99,12 @@ async def cluster_time(client: ClientSettings) -> Millis | None:
     await start_client(connection)
     try:
         async with asyncio.timeout(_WITHIN_S):
-            return _leaders(await connection.send(connection.get_random_node(), _DescribeQuorum()))
+            answer = await connection.send(connection.get_random_node(), _DescribeQuorum())
     except (IncompatibleBrokerVersion, KafkaError, TimeoutError):
         return None
     finally:
         await kill(connection)
-
-
-def _leaders(answer: Any) -> Millis | None:
-    """A leader says of itself that it has caught up now."""
+    # A leader says of itself that it has caught up now.
     for _topic, partitions, _ in answer.topics:
         for _index, code, leader, _epoch, _high, voters, _observers, _ in partitions:
             for replica, _end, _fetched, caught_up, _ in voters:

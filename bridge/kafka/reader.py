@@ -29,7 +29,7 @@ from bridge.kafka.topic_admin import connected
 Start = Literal["beginning", "end"]
 
 Tell = Callable[[RecordUnreadable], None]
-"""Is told of a record that cannot be decoded, before reading goes on behind its batch."""
+"""Hears of a record that cannot be decoded, before reading goes on behind its batch."""
 
 # A looker-on may step over what retention took between two polls; it decides nothing.
 _READER: Final[ClientSettings] = {
@@ -72,17 +72,20 @@ class Reader:
 
         The end is the last stable offset: it doesn't wait for transactions that are still open.
         Raises ClusterError when nothing comes for half a minute, and RecordUnreadable where nobody
-        wants to be told of it.
+        wants to hear of it.
         """
         ends = await self._ends(self._partitions)
         moved = time.monotonic()
-        while not await self._reached(ends):
+        while not all(
+            [await self._consumer.position(tp) >= end for tp, end in ends.items()]
+        ):  # by position, not by record: the last offset may be a transaction marker
             records = await self._poll(_POLL_MS)
             if records:
                 moved = time.monotonic()
             elif time.monotonic() - moved > _STALL_SECONDS:
+                names = ", ".join(sorted({partition.topic for partition in self._partitions}))
                 raise ClusterError(
-                    f"no record for {_STALL_SECONDS:.0f} s before the end of {self._names()}: "
+                    f"no record for {_STALL_SECONDS:.0f} s before the end of {names}: "
                     "check that the partitions have leaders"
                 )
             for record in records:
@@ -104,7 +107,7 @@ class Reader:
             self._seek()  # all of them: what others gave in that call went with the error
             return []
         self._next |= {tp: records[-1].offset + 1 for tp, records in polled.items()}
-        return [_record(each) for records in polled.values() for each in records]
+        return [record_of(each) for records in polled.values() for each in records]
 
     def _seek(self) -> None:
         for partition, offset in self._next.items():
@@ -113,16 +116,6 @@ class Reader:
     async def _ends(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
         ends: dict[TopicPartition, int] = await self._consumer.end_offsets(partitions)
         return ends
-
-    async def _reached(self, ends: dict[TopicPartition, int]) -> bool:
-        # By position, not by record: the last offset may be a transaction marker.
-        for partition, end in ends.items():
-            if await self._consumer.position(partition) < end:
-                return False
-        return True
-
-    def _names(self) -> str:
-        return ", ".join(sorted({partition.topic for partition in self._partitions}))
 
 
 @asynccontextmanager
@@ -174,6 +167,7 @@ async def partition_counts(client: ClientSettings, *topics: str) -> dict[str, in
     return {topic: found[topic] for topic in topics}
 
 
-def _record(read: ConsumerRecord) -> Record:
+def record_of(read: ConsumerRecord) -> Record:
+    """The record without its client."""
     origin = Origin(read.topic, read.partition, read.offset, read.timestamp)
     return Record(read.value, read.key, read.headers, origin)

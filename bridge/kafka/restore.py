@@ -78,7 +78,7 @@ async def restore(
     Call it only after the slot's producer has started: what is read before may still change.
     `written` are the other partitions that only this slot writes to; they have to be settled too,
     for its next commit there would publish what a lost transaction left behind.
-    `on_unsettled(last stable offset, high watermark)` is told each time both differ (an alarm).
+    `on_unsettled(last stable offset, high watermark)` is called each time both differ (an alarm).
     Raises StateUnsettled, RestoreStalled (no progress for that many seconds), Unreachable,
     NotAuthorized, or what the client raises for a damaged log.
     """

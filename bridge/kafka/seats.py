@@ -19,7 +19,7 @@ class Declaration(msgspec.Struct, frozen=True, tag_field="is", tag="interrupt-br
     """A worker's word at each joining. What it says besides, in a later release, is read past.
 
     `term` numbers the assignment that gave it its slots: of two that claim one, the later counts.
-    `deployment` is the id that it was told there.
+    `deployment` is the id that it got there.
     """
 
     worker: str  # host and process, for people
@@ -62,7 +62,7 @@ def read_declaration(user_data: bytes | None) -> Declaration | None:
 
 
 def read_roster(user_data: bytes | None) -> Roster | None:
-    """What the leader told; None where it is no worker."""
+    """What the leader decided; None where it is no worker."""
     try:
         return _roster.decode(user_data or b"")
     except msgspec.DecodeError:
@@ -70,9 +70,9 @@ def read_roster(user_data: bytes | None) -> Roster | None:
 
 
 def roster(members: Mapping[str, Declaration | None], deployment: str = "") -> Roster:
-    """What is to be told about these members, by member id; None for those that are no workers.
+    """What is to be shared about these members, by member id; None for those that are no workers.
 
-    `deployment` is the id to begin with where no worker has been told one yet.
+    `deployment` is the id to begin with where no worker has got one yet.
     """
     workers = [each for each in members.values() if each is not None]
     latest = sorted(workers, key=lambda each: (-each.term, each.deployment))
@@ -108,13 +108,13 @@ def share_out(slots: int, workers: Mapping[str, Declaration]) -> dict[str, list[
     least, more = divmod(slots, len(workers))
     fullest = sorted(shares, key=lambda member: (-len(shares[member]), member))
     most = {member: least + (at < more) for at, member in enumerate(fullest)}
-    kept = {member: held[: most[member]] for member, held in shares.items()}
-    free = sorted(set(range(slots)) - {slot for held in kept.values() for slot in held})
-    for member in sorted(kept):
-        wanted = most[member] - len(kept[member])
-        kept[member] += free[:wanted]
+    retained = {member: held[: most[member]] for member, held in shares.items()}
+    free = sorted(set(range(slots)) - {slot for held in retained.values() for slot in held})
+    for member in sorted(retained):
+        wanted = most[member] - len(retained[member])
+        retained[member] += free[:wanted]
         del free[:wanted]
-    return {member: sorted(held) for member, held in kept.items()}
+    return {member: sorted(held) for member, held in retained.items()}
 
 
 def _held(slots: int, workers: Mapping[str, Declaration]) -> dict[str, list[int]]:

@@ -46,7 +46,7 @@ class SlotSetup:
     waiting: Callable[[], frozenset[str]] = frozenset  # topics that are not to be read now
     silence: Callable[[], float] = float  # seconds since any broker last answered
     deployment: Callable[[], str] = str  # the id of the deployment, as the group knows it
-    access: Access | None = None  # what a missing right is told by; None: as the client says it
+    access: Access | None = None  # what a missing right is found by; None: as the client says it
 
 
 def takeover_marks(slot: int) -> list[Outgoing]:

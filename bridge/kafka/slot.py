@@ -74,7 +74,7 @@ _SETTLED_S: Final = 10.0  # a tenure that serves as long has come past what ende
 
 
 class Slot:
-    """Serves one slot until it is told to stop; `run` returns then, whatever happened before."""
+    """Serves one slot until it is stopped; `run` returns then, whatever happened before."""
 
     def __init__(self, desk: Desk, setup: SlotSetup, membership: AskMembership) -> None:
         self._desk = desk
@@ -112,15 +112,12 @@ class Slot:
             try:
                 await self._hold_office()
             except Exception as error:  # R7: the client lets more than its own errors through
-                await self._ended_by(without_frames(error))
-
-    async def _ended_by(self, error: Exception) -> None:
-        """Stop for what people have to mend, and open again after anything else."""
-        cause = without_frames(await explained(self._setup.client, self._setup.access, error))
-        if isinstance(cause, FATAL):
-            await self._stand_still(cause)
-        else:
-            await self._after(cause)
+                setup, ended_by = self._setup, without_frames(error)
+                cause = without_frames(await explained(setup.client, setup.access, ended_by))
+                if isinstance(cause, FATAL):  # what people have to mend
+                    await self._stand_still(cause)
+                else:
+                    await self._after(cause)
 
     async def _hold_office(self) -> None:
         """One tenure from its opening to its end, closed whatever happens."""
@@ -188,12 +185,15 @@ class Slot:
     async def _after(self, error: Exception) -> None:
         """Say what happened; then open again, if we still may, a little later each time."""
         self._trouble = error
-        if isinstance(error, Fenced) and await self._is_given_away():
-            self._log.info("slot has a new owner")
-            return
+        if isinstance(error, Fenced):
+            await self._wait_for_membership()
+            if self._stopping.is_set():  # the fence showed a rebalance before the group did
+                self._log.info("slot has a new owner")
+                return
         cause = cause_of(error)
         self._setup.metrics.count("rebuilds", cause)
-        self._setup.metrics.failed(_result(error))
+        result = "unknown" if isinstance(error, OutcomeUnknown) else "failed"
+        self._setup.metrics.failed("fenced" if isinstance(error, Fenced) else result)
         self._log.warning("slot opens again: %s", error, extra={"code": cause})
         await self._wait_for_brokers()
         if isinstance(error, TransactionError):  # a woken process may have been replaced
@@ -218,13 +218,8 @@ class Slot:
                 return
             await self._pause(_BACKOFF_S[1])
 
-    async def _is_given_away(self) -> bool:
-        """Whether a fence is how a rebalance shows that was not heard of yet."""
-        await self._wait_for_membership()
-        return self._stopping.is_set()
-
     async def _pause(self, seconds: float, wake: Coroutine[Any, Any, None] | None = None) -> None:
-        """That long, or until the slot is told to stop or `wake` returns."""
+        """That long, or until the slot is stopped or `wake` returns."""
         waiting: list[asyncio.Task[Any]] = [asyncio.create_task(self._stopping.wait())]
         if wake is not None:
             waiting.append(asyncio.create_task(wake))
@@ -251,9 +246,3 @@ class _SlotLog(logging.LoggerAdapter[logging.Logger]):
 def cause_of(error: Exception) -> str:
     """The name of a failure in logs and metrics."""
     return error.code if isinstance(error, BridgeError) else type(error).__name__
-
-
-def _result(error: Exception) -> str:
-    if isinstance(error, Fenced):
-        return "fenced"
-    return "unknown" if isinstance(error, OutcomeUnknown) else "failed"

@@ -17,7 +17,7 @@ class Standstill:
         self._since: dict[TopicPartition, tuple[int, float]] = {}  # the stable offset, since when
 
     def look(self, partition: TopicPartition, stable: int, high: int, now: float) -> None:
-        """Take down what a fetch told of a log."""
+        """Take down what a fetch reported of a log."""
         if stable >= high:
             self._since.pop(partition, None)
         elif self._since.get(partition, (-1, 0.0))[0] != stable:

@@ -15,14 +15,14 @@ from typing import Final
 
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
-from bridge.core.model import Millis, Origin
-from bridge.core.record import Record
+from bridge.core.model import Millis
 from bridge.kafka import identity
 from bridge.kafka.clock import BrokerClock
 from bridge.kafka.intake import Intake, Seen
 from bridge.kafka.leftovers import settle
 from bridge.kafka.names import transactional_id
 from bridge.kafka.output_watch import OutputWatch
+from bridge.kafka.reader import record_of
 from bridge.kafka.restore import restore
 from bridge.kafka.setup import SlotSetup, takeover_marks
 from bridge.kafka.transaction import Committed, SlotProducer, untimed
@@ -43,7 +43,7 @@ _OLDEST_S: Final = 15.0  # a scrape interval; 100,000 runs take about 50 ms to l
 
 
 class Tenure:
-    """Open it once, serve until told to stop, close it whatever happened."""
+    """Open it once, serve until stopped, close it whatever happened."""
 
     def __init__(
         self,
@@ -145,15 +145,12 @@ class Tenure:
                 seen, positions = self._intake.partitions, self._intake.positions
                 await self._commit(self._engine.takeover(seen, positions))
             await self._watch_state()
-            await self._free_readers()
+            if stuck := await self._watch.stuck():
+                # All that this tenure wrote was committed, or it would have ended.
+                await self._producer.end_open(stuck, "commit")
+                self._setup.metrics.count("leftovers", "commit", len(stuck))
             if worked:
                 await asyncio.sleep(self._setup.times.pace - (time.monotonic() - began))
-
-    async def _free_readers(self) -> None:
-        """All that this tenure wrote was committed, or it would have ended."""
-        if stuck := await self._watch.stuck():
-            await self._producer.end_open(stuck, "commit")
-            self._setup.metrics.count("leftovers", "commit", len(stuck))
 
     async def _gather(self, busy: bool) -> Sequence[ConsumerRecord]:
         """What there is to work on; a busy slot also takes what came while it was at work.
@@ -170,10 +167,7 @@ class Tenure:
 
     async def _cycle(self, polled: Sequence[ConsumerRecord]) -> bool:
         """One transaction, if there is anything to write; whether there was."""
-        records = [
-            Record(r.value, r.key, r.headers, Origin(r.topic, r.partition, r.offset, r.timestamp))
-            for r in polled
-        ]
+        records = [record_of(each) for each in polled]
         intake, now = self._intake, self._clock.now()
         cycle = self._engine.begin(records, intake.positions, now, intake.paused)
         for _ in cycle.turns(_TURN):
@@ -241,7 +235,9 @@ class Tenure:
     def figures(self) -> SlotFigures:
         """What a scrape shows of this slot."""
         ledger, clock = self._engine.ledger, self._clock
-        open_since, resumed_since = self._oldest()
+        if time.monotonic() - self._looked_at > _OLDEST_S:  # a look at every run
+            self._oldest_seen, self._looked_at = ledger.oldest(), time.monotonic()
+        open_since, resumed_since = self._oldest_seen
         return SlotFigures(
             state=self.state,
             pending=ledger.pending,
@@ -255,10 +251,3 @@ class Tenure:
             input_blocked=self._intake.blocked(),
             output_blocked=self._watch.blocked(),
         )
-
-    def _oldest(self) -> tuple[dict[str, Millis], Millis | None]:
-        """Looked up at most every few seconds: it takes a look at every run."""
-        if time.monotonic() - self._looked_at > _OLDEST_S:
-            self._oldest_seen = self._engine.ledger.oldest()
-            self._looked_at = time.monotonic()
-        return self._oldest_seen

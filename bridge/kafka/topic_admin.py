@@ -16,7 +16,7 @@ from typing import Any, Final
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import (
-    KafkaError,
+    NoError,
     TopicAlreadyExistsError,
     TopicAuthorizationFailedError,
     UnknownTopicOrPartitionError,
@@ -25,9 +25,7 @@ from aiokafka.errors import (
 
 from bridge.errors import ClusterError
 from bridge.kafka.access import missing
-from bridge.kafka.aiokafka_internals import captured_reasons
-from bridge.kafka.clients import START_DEADLINE, ClientSettings, make_admin
-from bridge.kafka.doorstep import turned_away
+from bridge.kafka.clients import ClientSettings, kill, make_admin, start_admin
 from bridge.kafka.rights import SOMEBODY, Principal, Right
 from bridge.kafka.topics import (
     CHECKED_CONFIGS,
@@ -110,9 +108,9 @@ async def ensure(
 
 async def facts(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[str, TopicFacts]:
     """The topics among `names` that exist, with their settings."""
-    asked = set(names)
+    wanted = set(names)
     # Asking for a name would create the topic where auto.create.topics.enable is true: ask for all.
-    described = {t["topic"]: t for t in await admin.describe_topics() if t["topic"] in asked}
+    described = {t["topic"]: t for t in await admin.describe_topics() if t["topic"] in wanted}
     configs = await _configs(admin, described)
     return {
         name: TopicFacts(
@@ -127,37 +125,33 @@ async def facts(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[str, T
 
 @asynccontextmanager
 async def connected(client: ClientSettings) -> AsyncIterator[AIOKafkaAdminClient]:
-    """A started admin client. Raises Unreachable or LoginFailed, with the reason that the client
-    only logs (R16)."""
+    """A started admin client, killed afterwards: it has nothing to finish.
+
+    Raises Unreachable, LoginFailed or ClusterError.
+    """
     admin = make_admin(client)
-    with captured_reasons() as reasons:
-        try:
-            async with asyncio.timeout(START_DEADLINE):
-                await admin.start()
-        except (KafkaError, TimeoutError) as error:
-            await admin.close()
-            raise turned_away(reasons) from error
+    await start_admin(admin)
     try:
         yield admin
     finally:
-        await admin.close()
+        await kill(admin)
 
 
 async def _until_led(admin: AIOKafkaAdminClient, wanted: Mapping[str, int]) -> None:
     # A client that starts on a topic its broker does not know yet may never find it (R15).
     deadline = time.monotonic() + CREATE_DEADLINE
-    while missing := wanted.items() - (await _led(admin)).items():
+    while True:
+        led = {
+            topic["topic"]: sum(part["leader"] >= 0 for part in topic["partitions"])
+            for topic in await admin.describe_topics()
+        }
+        missing = wanted.items() - led.items()
+        if not missing:
+            return
         if time.monotonic() > deadline:
             names = ", ".join(sorted(name for name, _count in missing))
             raise ClusterError(f"No leaders after {CREATE_DEADLINE:.0f} s for the topics {names}.")
         await asyncio.sleep(POLL)
-
-
-async def _led(admin: AIOKafkaAdminClient) -> dict[str, int]:
-    return {
-        topic["topic"]: sum(part["leader"] >= 0 for part in topic["partitions"])
-        for topic in await admin.describe_topics()
-    }
 
 
 async def _configs(
@@ -168,19 +162,15 @@ async def _configs(
     found: dict[str, dict[str, str] | None] = {}
     for answer in await admin.describe_configs(resources) if resources else ():
         for resource in answer.to_object()["resources"]:
-            found[resource["resource_name"]] = _entries(resource)
+            name, error = resource["resource_name"], for_code(resource["error_code"])
+            if error is NoError:
+                entries = resource["config_entries"]
+                found[name] = {each["config_names"]: each["config_value"] for each in entries}
+            elif error is TopicAuthorizationFailedError:
+                found[name] = None
+            elif error is UnknownTopicOrPartitionError:  # deleted since it was listed
+                found[name] = {}
+            else:
+                what = f"The settings of {name} could not be read: {error.__name__}"
+                raise ClusterError(what)
     return found
-
-
-def _entries(resource: Mapping[str, Any]) -> dict[str, str] | None:
-    error = for_code(resource["error_code"])
-    if resource["error_code"] == 0:
-        return {
-            entry["config_names"]: entry["config_value"] for entry in resource["config_entries"]
-        }
-    if error is TopicAuthorizationFailedError:
-        return None
-    if error is UnknownTopicOrPartitionError:  # deleted since it was listed
-        return {}
-    name = resource["resource_name"]
-    raise ClusterError(f"The settings of {name} could not be read: {error.__name__}")

@@ -138,14 +138,7 @@ def compare(
 
     A topic that the principal may not see is no missing one.
     """
-    refused = _refused(wanted, lacking)
-    hidden = {finding.topic for finding in refused}
-    differences = _differences(wanted, found)
-    return (*refused, *(d for d in differences if d.code != "missing" or d.topic not in hidden))
-
-
-def _refused(wanted: Wanted, lacking: Iterable[Right]) -> list[Finding]:
-    return [
+    refused = [
         Finding(
             code="not_authorized",
             topic=right.name,
@@ -155,6 +148,9 @@ def _refused(wanted: Wanted, lacking: Iterable[Right]) -> list[Finding]:
         )
         for right in lacking
     ]
+    hidden = {finding.topic for finding in refused}
+    differences = _differences(wanted, found)
+    return (*refused, *(d for d in differences if d.code != "missing" or d.topic not in hidden))
 
 
 def _differences(wanted: Wanted, found: Mapping[str, TopicFacts]) -> list[Finding]:
@@ -194,7 +190,7 @@ def _partitions(
     fits = {"exact": have == slots, "at_least": have >= slots, "any": True}[need.partitions]
     if fits:
         return
-    asked = f"at least {slots}" if need.partitions == "at_least" else str(slots)
+    needed = f"at least {slots}" if need.partitions == "at_least" else str(slots)
     if state is not None and have == state.partitions:
         # The topics agree with each other, so the configuration is what differs.
         mend = f"set topics.partitions = {have} in the configuration"
@@ -204,7 +200,7 @@ def _partitions(
     else:
         delete = _tool(wanted, "topics", f"--delete --topic {facts.name}")
         mend = f"partitions cannot be taken away: {delete} && interrupt-bridge topics create"
-    yield Finding("partitions", facts.name, str(have), asked, mend)
+    yield Finding("partitions", facts.name, str(have), needed, mend)
 
 
 def _configs(wanted: Wanted, need: Topic, facts: TopicFacts, envelope: int) -> Iterator[Finding]:
@@ -232,12 +228,12 @@ def _rules(
     stamped = configs.get("message.timestamp.type")
     yield "timestamp_type", "message.timestamp.type", _BY_BROKERS, stamped == _BY_BROKERS
     if need.retention is not None:
-        kept = facts.number("retention.ms") or 0
-        yield "retention", "retention.ms", need.retention, kept == -1 or kept >= need.retention
+        found = facts.number("retention.ms") or 0
+        yield "retention", "retention.ms", need.retention, found == -1 or found >= need.retention
     if need.delete_retention is not None:
-        kept = facts.number("delete.retention.ms") or 0
+        found = facts.number("delete.retention.ms") or 0
         least = need.delete_retention
-        yield "delete_retention", "delete.retention.ms", least, kept >= least
+        yield "delete_retention", "delete.retention.ms", least, found >= least
     if need.use == "reroute":  # whole input records travel in it, with an envelope around them
         size = facts.number("max.message.bytes") or 0
         yield "message_size", "max.message.bytes", envelope, size >= envelope

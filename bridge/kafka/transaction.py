@@ -70,7 +70,7 @@ class Committed:
 
 
 def untimed(topic: str, committed: Committed) -> BridgeError:
-    """Why a commit to the state topic told no time; nothing is decided before a broker has."""
+    """Why a commit to the state topic brought no time; nothing is decided before a broker has."""
     if committed.offset is None:
         return TransactionFailed("It was acknowledged without its time. Open the slot again.")
     return TopicNotStamped(
@@ -99,7 +99,7 @@ class SlotProducer:
         timeout: float = TRANSACTION_TIMEOUT,
     ) -> None:
         """`verdicts` is where the slot keeps what became of
-        its former transactions; `on_stamp` is told each stamp of the state partition as it comes,
+        its former transactions; `on_stamp` gets each stamp of the state partition as it comes,
         in a transaction that fails afterwards too; `deadline` (seconds) bounds each transaction
         here, `timeout` on the broker, where it must be longer.
         """
@@ -115,19 +115,32 @@ class SlotProducer:
     async def start(self, within: float = START_DEADLINE) -> None:
         """Fence the predecessor and settle its open transaction (R1: read nothing before this).
 
-        What the coordinator knows of that transaction is asked first: the fence wipes it.
+        What the coordinator knows of that transaction is queried first: the fence wipes it.
         Raises Unreachable, NotAuthorized, TopicsWrong or ClusterError; the producer is dead then.
         """
         self.life = "busy"
         try:
             await start_producer(self._producer, within, self._ask)
             async with asyncio.timeout(within):
-                await self._learn_partitions()
+                # Topics' metadata now: later it would be a round trip inside a transaction
+                names = [self._topics[role] for role in WRITTEN]
+                found = await asyncio.gather(*map(self._producer.partitions_for, names))
+            for name in (
+                n for n, there in zip(names, found, strict=True) if self._slot not in there
+            ):
+                missing = f"{name} has no partition {self._slot}"
+                raise TopicsWrong(f"{missing}. Run: interrupt-bridge topics check")
         except BaseException as error:
             await self.kill()
             if isinstance(error, BridgeError) or not isinstance(error, Exception):
                 raise
-            raise self._start_error(error) from error
+            if isinstance(error, TopicAuthorizationFailedError):
+                raise NotAuthorized(f"Grant the principal WRITE on the topics: {error}") from error
+            if isinstance(error, UnknownTopicOrPartitionError):
+                what = "A topic is missing. Run: interrupt-bridge topics check"
+                raise TopicsWrong(what) from error
+            what = f"The producer {self.transactional_id} could not start: {error!r}"
+            raise ClusterError(what) from error
         self.life = "ready"
 
     async def commit(self, outgoing: Sequence[Outgoing]) -> Committed:
@@ -140,18 +153,18 @@ class SlotProducer:
             # R10: the client commits an empty transaction locally, so a fenced producer gets OK
             raise ValueError("A transaction needs a record; send the position as a heartbeat.")
         await self._enter()
-        asked, retries = False, muted_retries()
+        requested, retries = False, muted_retries()
         try:
             async with asyncio.timeout(self._deadline):  # R5: one deadline for all steps
                 await self._producer.begin_transaction()
                 acknowledged = await self._send(outgoing)
-                asked = True
+                requested = True
                 await self._producer.commit_transaction()
         except BaseException as error:  # R6, R7: whatever it was, nothing is aborted or repeated
             await self.kill()
             if not isinstance(error, Exception):
                 raise
-            raise self._failure(error, asked, muted_retries() - retries) from error
+            raise self._failure(error, requested, muted_retries() - retries) from error
         self.life = "ready"
         return self._committed(acknowledged)
 
@@ -162,12 +175,12 @@ class SlotProducer:
         the lost transaction got. Raises as `commit`.
         """
         await self._enter()
-        asked = False
+        requested = False
         try:
             async with asyncio.timeout(self._deadline):
                 await self._producer.begin_transaction()
                 add_bare(self._producer, partitions)
-                asked = True
+                requested = True
                 if end == "commit":
                     await self._producer.commit_transaction()
                 else:
@@ -176,7 +189,7 @@ class SlotProducer:
             await self.kill()
             if not isinstance(error, Exception):
                 raise
-            raise self._failure(error, asked, 0) from error
+            raise self._failure(error, requested, 0) from error
         self.life = "ready"
 
     @property
@@ -292,31 +305,14 @@ class SlotProducer:
                 )
         return Committed(None, None)
 
-    async def _learn_partitions(self) -> None:
-        """Load the topics' metadata now: later it would be a round trip inside a transaction."""
-        names = [self._topics[role] for role in WRITTEN]
-        counts = await asyncio.gather(*(self._producer.partitions_for(name) for name in names))
-        for name, partitions in zip(names, counts, strict=True):
-            if self._slot not in partitions:
-                raise TopicsWrong(
-                    f"{name} has no partition {self._slot}. Run: interrupt-bridge topics check"
-                )
-
-    def _start_error(self, error: Exception) -> BridgeError:
-        if isinstance(error, TopicAuthorizationFailedError):
-            return NotAuthorized(f"Grant the principal WRITE on the topics: {error}")
-        if isinstance(error, UnknownTopicOrPartitionError):
-            return TopicsWrong("A topic is missing. Run: interrupt-bridge topics check")
-        return ClusterError(f"The producer {self.transactional_id} could not start: {error!r}")
-
-    def _failure(self, error: Exception, asked: bool, retries: int) -> TransactionError:
+    def _failure(self, error: Exception, requested: bool, retries: int) -> TransactionError:
         cause = f"{self.transactional_id}: {error!r}"
         if _is_fencing(error):  # the client's own text of it runs two sentences together
             return Fenced(
                 f"{self.transactional_id}: another producer has taken the id, or the broker has "
                 "timed the transaction out. Look at the group membership before reopening the slot."
             )
-        if asked:
+        if requested:
             return OutcomeUnknown(f"Open the slot again and restore to learn it. {cause}")
         if isinstance(error, TimeoutError):
             cause = f"{self.transactional_id}: no answer within {self._deadline:g} s"

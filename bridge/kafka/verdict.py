@@ -2,7 +2,8 @@
 
 A broker can decide a transaction and never write its marker to a partition: Kafka 4.3 and 4.4 skip
 partitions that have no leader at that moment. Whoever fences the producer id finds them open, and
-by then the coordinator knows of nothing any more. So it is asked before, and what it said is kept.
+by then the coordinator knows of nothing any more. So it is queried before, and what it said is
+remembered.
 """
 
 from __future__ import annotations
@@ -55,15 +56,11 @@ class LastTransaction:
     def end_of(self, left: OpenTransaction) -> End | None:
         """The end of what lies open under its epoch; None where it does not tell."""
         end = _ENDS.get(self.state)
-        # A producer that goes on after a failure does not exist here: everything before the last
-        # transaction of an epoch was committed.
-        return "commit" if end == "abort" and self._is_later_than(left) else end
-
-    def _is_later_than(self, left: OpenTransaction) -> bool:
-        """Whether this one wrote nothing there: what is open is of a transaction before it."""
-        if self.state == "Ongoing" and left.partition not in self.partitions:
-            return True
-        return 0 < left.last_written < self.began - _APART_MS
+        # Where this one wrote nothing, what is open is of a transaction before it, and a producer
+        # that goes on after a failure does not exist here: all before the last one committed.
+        elsewhere = self.state == "Ongoing" and left.partition not in self.partitions
+        later = elsewhere or 0 < left.last_written < self.began - _APART_MS
+        return "commit" if end == "abort" and later else end
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +75,7 @@ class Marker:
 class Verdicts:
     """What the coordinator said of one transactional id, until a new owner has committed.
 
-    It is kept beside the tenures: the fence of the first wipes the coordinator's own memory, and a
+    It stands beside the tenures: the fence of the first wipes the coordinator's own memory, and a
     later one may be the first to find that something was left open.
     """
 
@@ -95,12 +92,9 @@ class Verdicts:
             # Of the same epoch it is the newest that counts: an owner may have lived until now
             self._said[said.producer_id, said.epoch] = self.latest = said
         if len(self._said) > MOST_EPOCHS:
-            del self._said[self._least_telling()]
-
-    def _least_telling(self) -> tuple[int, int]:
-        """The oldest that committed nothing; the first of all may be the one that did."""
-        vain = (key for key, said in self._said.items() if _ENDS.get(said.state) != "commit")
-        return next(vain, next(iter(self._said)))
+            # The oldest that committed nothing; the first of all may be the one that did
+            vain = (key for key, last in self._said.items() if _ENDS.get(last.state) != "commit")
+            del self._said[next(vain, next(iter(self._said)))]
 
     def forget(self) -> None:
         """Everything that was open is settled, and a transaction has committed since."""
@@ -111,7 +105,7 @@ class Verdicts:
         """How it has to end, by what the coordinator said; None where it said nothing of it."""
         same = self._said.get((left.producer_id, left.epoch))
         if same is not None:
-            # A producer with this epoch never asked for a transaction, so none was ever decided
+            # A producer with this epoch never began a transaction, so none was ever decided
             return same.end_of(left) or ("abort" if same.state == "Empty" else None)
         # Transactions of version 2 count the epoch up with the end, and so does a fence's abort
         after = self._said.get((left.producer_id, left.epoch + 1))
@@ -140,5 +134,5 @@ def ending(
     if said is None:
         return end_by_log(left, state_open, state_marker)
     if said == "abort" and not state_open and end_by_log(left, False, state_marker) == "commit":
-        return "commit"  # its owner lived long enough to commit after the coordinator was asked
+        return "commit"  # its owner lived long enough to commit after the coordinator was queried
     return said

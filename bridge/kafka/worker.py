@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import uvloop
 
-from bridge import config as settings
 from bridge.config import Config
 from bridge.config import Worker as Times
 from bridge.core.schema import SchemaCache
@@ -60,9 +59,7 @@ class Worker:
         self._metrics = Metrics(version("interrupt-bridge"))
         self._metrics.slots_configured.set(config.topics.partitions)
         self._peers = Peers({s.name: s.topic_names for s in config.sources}, self._metrics)
-        self._http = HttpServer(
-            worker_routes(self._metrics, Health(self._is_alive, self._readiness))
-        )
+        self._http = HttpServer(worker_routes(self._metrics, Health(self.is_alive, self.readiness)))
         self._slots: dict[int, Slot] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._lease: Lease | None = None
@@ -84,7 +81,12 @@ class Worker:
                 await self._check_topics()
                 self._lease = await self._join()
                 log.info("worker joined", extra={"group": self._group})
-                await self._serve_with_pulse()
+                pulse = asyncio.create_task(self._pulse.run(), name="pulse")
+                try:
+                    await self._serve()
+                finally:
+                    pulse.cancel()
+                    await asyncio.gather(pulse, return_exceptions=True)
             return await self._shut_down()
         finally:
             await self._http.close()
@@ -112,14 +114,6 @@ class Worker:
 
     # --- Slots --------------------------------------------------------------------------------
 
-    async def _serve_with_pulse(self) -> None:
-        pulse = asyncio.create_task(self._pulse.run(), name="pulse")
-        try:
-            await self._serve()
-        finally:
-            pulse.cancel()
-            await asyncio.gather(pulse, return_exceptions=True)
-
     async def _serve(self) -> None:
         while not self._stopping.is_set():
             self._turned = time.monotonic()
@@ -128,7 +122,9 @@ class Worker:
                 lease.changed.clear()
                 self._peers.learn(lease.roster)
             self._reconcile(lease.assigned)
-            if self._is_hopeless():
+            standings = [slot.standing for slot in self._slots.values()]
+            answering = self._pulse.silence() < SILENT_S
+            if self._patience.look(standings, answering, time.monotonic()):
                 await self._give_up(lease)
             else:
                 await _wait(lease.changed, _BEAT_S)
@@ -138,22 +134,16 @@ class Worker:
         for number in self._slots.keys() - assigned:
             self._slots[number].stop()
         for number, task in list(self._tasks.items()):
-            if task.done():
-                self._ended(number, task)
+            if not task.done():
+                continue
+            del self._slots[number], self._tasks[number]
+            self._metrics.forget_slot(number)
+            if not task.cancelled() and (error := task.exception()) is not None:
+                log.error("slot task died: %r", error, extra={"slot": number})
         for number in sorted(assigned - self._slots.keys()):
-            self._start(number)
-
-    def _start(self, number: int) -> None:
-        slot = Slot(self._desk(number), self._setup(), self._membership)
-        self._slots[number] = slot
-        self._tasks[number] = asyncio.create_task(slot.run(), name=f"slot-{number}")
-        self._metrics.watch_slot(number, slot.figures)
-
-    def _ended(self, number: int, task: asyncio.Task[None]) -> None:
-        del self._slots[number], self._tasks[number]
-        self._metrics.forget_slot(number)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("slot task died: %r", error, extra={"slot": number})
+            slot = self._slots[number] = Slot(self._desk(number), self._setup(), self._membership)
+            self._tasks[number] = asyncio.create_task(slot.run(), name=f"slot-{number}")
+            self._metrics.watch_slot(number, slot.figures)
 
     def _desk(self, number: int) -> Desk:
         config = self._config
@@ -161,7 +151,9 @@ class Worker:
             slot=number,
             slots=config.topics.partitions,
             sources={
-                topic: _source(source) for source in config.sources for topic in source.topic_names
+                topic: Source(each.name, each.agent_protocol(), each.policy(), each.pointer())
+                for each in config.sources
+                for topic in each.topic_names
             },
             topics=self._topics,
             limits=config.limits.for_rules(),
@@ -169,11 +161,18 @@ class Worker:
         )
 
     def _setup(self) -> SlotSetup:
+        inputs: dict[str, StartFrom] = {
+            topic: source.start_at
+            for source in self._config.sources
+            for topic in source.topic_names
+        }
+        # Answers, operations and what is on its way home are always read from their start.
+        inputs |= {self._topics[role]: "earliest" for role in OWN_INPUTS}
         return SlotSetup(
             app_id=self._config.app_id,
             client=self._client,
             topics=self._topics,
-            inputs=self._inputs(),
+            inputs=inputs,
             cycle_max=self._config.limits.cycle_max,
             metrics=self._metrics,
             times=slot_times(self._config.worker),
@@ -182,15 +181,6 @@ class Worker:
             silence=self._pulse.silence,
             access=self._access,
         )
-
-    def _inputs(self) -> dict[str, StartFrom]:
-        """Answers, operations and what is on its way home are always read from their start."""
-        inputs: dict[str, StartFrom] = {
-            topic: source.start_at
-            for source in self._config.sources
-            for topic in source.topic_names
-        }
-        return inputs | {self._topics[role]: "earliest" for role in OWN_INPUTS}
 
     # --- The seat in the group ------------------------------------------------------------------
 
@@ -226,10 +216,6 @@ class Worker:
                 await _wait(self._stopping, _REJOIN_S)
         return self._lease
 
-    def _is_hopeless(self) -> bool:
-        standings = [slot.standing for slot in self._slots.values()]
-        return self._patience.look(standings, self._pulse.silence() < SILENT_S, time.monotonic())
-
     async def _give_up(self, lease: Lease) -> None:
         """Let others have the slots, stay away for a while, and try again."""
         causes = {cause_of(s.error) for s in self._slots.values() if s.error is not None}
@@ -245,7 +231,10 @@ class Worker:
             await self._close_slots()
             self._reconcile(frozenset())
             await lease.leave()
-            await self._stay_away(pause)
+            until = time.monotonic() + pause
+            while not self._stopping.is_set() and (left := until - time.monotonic()) > 0:
+                self._turned = time.monotonic()
+                await _wait(self._stopping, min(left, _BEAT_S))
             if not self._stopping.is_set():
                 self._lease = await self._join()
         except BridgeError as error:
@@ -253,12 +242,6 @@ class Worker:
             log.warning("not joined yet: %s", error, extra={"code": error.code})
         finally:
             self._gave_up = None
-
-    async def _stay_away(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while not self._stopping.is_set() and (left := until - time.monotonic()) > 0:
-            self._turned = time.monotonic()
-            await _wait(self._stopping, min(left, _BEAT_S))
 
     async def _shut_down(self) -> int:
         """R17: the slots first, so that the next owner finds no open transaction; then the seat."""
@@ -281,10 +264,12 @@ class Worker:
 
     # --- Health -------------------------------------------------------------------------------
 
-    def _is_alive(self) -> bool:
+    def is_alive(self) -> bool:
+        """Whether its loop turns."""
         return time.monotonic() - self._turned < _STALLED_S
 
-    def _readiness(self) -> tuple[bool, dict[str, Any]]:
+    def readiness(self) -> tuple[bool, dict[str, Any]]:
+        """Whether all slots that it was given are served, and what /readyz says besides."""
         joined = self._lease is not None
         missing = (self._lease.assigned if self._lease else frozenset()) - self._slots.keys()
         states = {number: slot.state for number, slot in sorted(self._slots.items())}
@@ -317,10 +302,6 @@ def slot_times(times: Times) -> SlotTimes:
     )
 
 
-def _source(source: settings.Source) -> Source:
-    return Source(source.name, source.agent_protocol(), source.policy(), source.pointer())
-
-
 async def _wait(event: asyncio.Event, seconds: float) -> None:
     """Until the event is set, or so many seconds have passed."""
     try:
@@ -330,17 +311,17 @@ async def _wait(event: asyncio.Event, seconds: float) -> None:
         return
 
 
-async def _run(config: Config) -> int:
-    worker = Worker(config)
-    loop = asyncio.get_running_loop()
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(sign, worker.stop)
-    return await worker.run()
-
-
 def run(config: Config) -> int:
     """Run a worker until SIGTERM or SIGINT; the exit code of the process.
 
     Raises ConfigError and ClusterError for what keeps it from starting.
     """
-    return uvloop.run(_run(config))
+
+    async def until_stopped() -> int:
+        worker = Worker(config)
+        loop = asyncio.get_running_loop()
+        for sign in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(sign, worker.stop)
+        return await worker.run()
+
+    return uvloop.run(until_stopped())

@@ -14,7 +14,7 @@ class BoundedCounter:
 
     def __init__(self, name: str, text: str, label: str, registry: CollectorRegistry) -> None:
         self._counter = Counter(name, text, [label], registry=registry)
-        # Children are kept here because `labels()` validates and locks at every call.
+        # Children are stored here because `labels()` validates and locks at every call.
         self._children: dict[str, Counter] = {}
 
     def add(self, value: str, amount: float = 1) -> None:

@@ -28,7 +28,7 @@ Route = Callable[[], Reply]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A reply, and whether its body was asked for too."""
+    """A reply, and whether its body was requested too."""
 
     reply: Reply
     with_body: bool = True
@@ -42,7 +42,7 @@ class HttpServer:
 
     def __init__(self, routes: Mapping[str, Route]) -> None:
         self._routes = routes
-        self._open: dict[asyncio.StreamWriter, bool] = {}  # the oldest first; whether it asked
+        self._open: dict[asyncio.StreamWriter, bool] = {}  # oldest first; whether it sent a request
         self._server: asyncio.Server | None = None
 
     @property
@@ -91,7 +91,7 @@ class HttpServer:
     def _make_room(self) -> None:
         if len(self._open) < CONNECTIONS:
             return
-        silent = (writer for writer, asked in self._open.items() if not asked)
+        silent = (writer for writer, active in self._open.items() if not active)
         longest = next(silent, next(iter(self._open)))
         del self._open[longest]
         longest.transport.abort()

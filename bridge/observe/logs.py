@@ -47,7 +47,7 @@ def configure(
     logging.basicConfig(level="WARNING", handlers=[handler], force=True)
     logging.getLogger(OWN).setLevel(level.upper())
     # Never DEBUG: there the client logs each request as it goes out, the SASL PLAIN password and
-    # whole records with it. Never above WARNING: why a start failed is told there, and only there.
+    # whole records with it. Never above WARNING: why a start failed stands there, and only there.
     logging.getLogger(CLIENT).setLevel("INFO" if level == "debug" else "WARNING")
 
 

@@ -36,7 +36,7 @@ class SlotFigures:
     lag: Mapping[str, int] = field(default_factory=dict)  # by topic
     input_blocked: Mapping[str, float] = field(default_factory=dict)  # seconds by topic
     output_blocked: Mapping[str, float] = field(default_factory=dict)  # seconds by topic
-    clock_skew: float | None = None  # seconds; None before a broker has told the time
+    clock_skew: float | None = None  # seconds; None before a broker has given the time
 
 
 class SlotCollector(Collector):
@@ -131,7 +131,7 @@ def _skew(slots: list[SlotFigures]) -> GaugeMetricFamily:
     No sample where nobody knows: a 0 would say that the clock is right.
     """
     known = [figures.clock_skew for figures in slots if figures.clock_skew is not None]
-    text = "Our wall clock minus broker time; absent until a broker has told it"
+    text = "Our wall clock minus broker time; absent until a broker has given it"
     family = GaugeMetricFamily(PREFIX + "clock_skew_seconds", text)
     for worst in sorted(known, key=abs)[-1:]:
         family.add_metric([], worst)

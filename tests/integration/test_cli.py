@@ -378,4 +378,4 @@ def test_the_doctor_fails_on_missing_topics_and_says_what_makes_them(
     assert "fail  topics" in out
     assert "topics create" in out
     assert "transaction:" not in out
-    assert "not asked, nor who works on them" in out, "what was not looked at is told"
+    assert "not probed, nor who works on them" in out, "what was not looked at is told"

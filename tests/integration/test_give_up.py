@@ -35,19 +35,19 @@ async def test_it_leaves_the_group_and_joins_again(config: Config) -> None:
     worker = Worker(config)
     task = asyncio.create_task(worker.run())
     try:
-        await until(lambda: worker._readiness()[0])
+        await until(lambda: worker.readiness()[0])
         cluster.set_topic(names["state"], "max.message.bytes", "80")
         await post(client, config.sources[0].topic_names[0], b"thread", question("thread"), 0)
-        await until(lambda: "gave_up" in worker._readiness()[1], within=90)
-        ready, body = worker._readiness()
+        await until(lambda: "gave_up" in worker.readiness()[1], within=90)
+        ready, body = worker.readiness()
         assert not ready
         assert body["gave_up"].startswith("none of 1 slots could be opened (transaction_failed)")
         told = worker._metrics.exposition().decode()
         assert 'interrupt_bridge_gave_up_total{cause="transaction_failed"} 1.0' in told
         await until(lambda: worker._lease is not None and not worker._lease.assigned)
         cluster.set_topic(names["state"], "max.message.bytes", "1048588")
-        await until(lambda: worker._readiness()[0], within=90)
-        assert "gave_up" not in worker._readiness()[1]
+        await until(lambda: worker.readiness()[0], within=90)
+        assert "gave_up" not in worker.readiness()[1]
         await eventually(
             lambda: snapshot(client, names["approvals"]),
             lambda found: any(each.value for each in found),

@@ -2,7 +2,7 @@
 
 Harmless to a deployment at work: it reads, asks each slot once by an operation that changes
 nothing, and writes one transaction of two tombstones under keys that nobody uses, with a
-transactional id that no slot has. Nothing is called good that was not asked for itself.
+transactional id that no slot has. Nothing is called good that was not looked at itself.
 """
 
 from __future__ import annotations

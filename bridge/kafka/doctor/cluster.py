@@ -54,8 +54,8 @@ async def _broker_settings(
     """Of one broker: a cluster whose brokers differ in these is beyond a look from outside."""
     filters: dict[str, Any] = dict.fromkeys(_BROKER_SETTINGS)
     node = str(brokers[0]["node_id"])
-    asked = [ConfigResource(ConfigResourceType.BROKER, node, filters)]
-    (answer,) = await admin.describe_configs(asked)
+    resources = [ConfigResource(ConfigResourceType.BROKER, node, filters)]
+    (answer,) = await admin.describe_configs(resources)
     (resource,) = answer.to_object()["resources"]
     if resource["error_code"] != 0:
         advice = "grant DESCRIBE_CONFIGS on the cluster to have them checked"

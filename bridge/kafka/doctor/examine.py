@@ -22,7 +22,7 @@ from bridge.kafka.topic_admin import check
 from bridge.kafka.topics import Wanted
 
 Tell = Callable[[str], None]
-"""Is told what is going on where that takes a while."""
+"""Hears what is going on where that takes a while."""
 
 
 async def examine(
@@ -42,7 +42,7 @@ async def examine(
     for found in (*rights, *topics):
         yield found
     if any(found.grade == "fail" for found in topics):
-        left_out = "not asked, nor who works on them, while the topics are wrong"
+        left_out = "not probed, nor who works on them, while the topics are wrong"
         yield Check("fail", "slots", left_out, "mend them, and look again")
         return
     writes = all(found.grade == "ok" for found in rights)
@@ -52,11 +52,11 @@ async def examine(
 
 async def _look_at_topics(config: Config, wanted: Wanted, rights: list[Check]) -> list[Check]:
     findings = await check(config.kafka.client_kwargs(), wanted)
-    told = {found.advice for found in rights if found.advice}
+    advised = {found.advice for found in rights if found.advice}
     checks = [
         Check("fail" if finding.refuses else "warn", "topics", str(finding))
         for finding in findings
-        if not any(advice in str(finding) for advice in told)
+        if not any(advice in str(finding) for advice in advised)
     ]
     return checks if findings else [Check("ok", "topics", "as a worker needs them")]
 
@@ -82,7 +82,7 @@ async def _at_work(
         for found in await tried(subject, looking):
             yield found
     if not writes:
-        left_out = "not asked, and no transaction tried, while rights are missing"
+        left_out = "not probed, and no transaction tried, while rights are missing"
         yield Check("fail", "slots", left_out, "grant them")
         return
     tell(f"{inputs.slots} slots, each of which has 5 s to answer a probe")

@@ -10,7 +10,7 @@ from aiokafka.structs import TopicPartition
 
 from bridge.kafka.clients import START_DEADLINE, ClientSettings
 from bridge.kafka.doctor.check import Check
-from bridge.kafka.inquiry import Ends, inquiring
+from bridge.kafka.inquiry import inquiring
 from bridge.kafka.positions import Inputs
 from bridge.kafka.verdict import OpenTransaction
 from bridge.records.instants import rfc3339
@@ -35,13 +35,9 @@ async def look_at_own_topics(client: ClientSettings, inputs: Inputs) -> list[Che
         if behind:
             await asyncio.sleep(STILL_S)
         now = await inquiry.ends(behind)
-        stuck = [tp for tp in behind if _stands(before[tp], now[tp])]
+        stuck = [tp for tp in behind if now[tp].behind and now[tp].stable == before[tp].stable]
         whose = await inquiry.open_transactions(stuck)
     return list(judge_hanging(stuck, [each for found in whose.values() for each in found or ()]))
-
-
-def _stands(before: Ends, now: Ends) -> bool:
-    return now.behind and now.stable == before.stable
 
 
 def judge_hanging(

@@ -55,11 +55,7 @@ def judge_members(group: Group, slots: int) -> Iterator[Check]:
         yield Check("fail", "workers", f"{found}, and none has {numbers(unserved)}", advice)
     elif not group.strangers:
         yield Check("ok", "workers", found)
-    yield from _waiting_sources(group)
-
-
-def _waiting_sources(group: Group) -> Iterator[Check]:
-    """A source is read once every worker knows it; until then its events wait, whatever it is."""
+    # A source is read once every worker knows it; until then its events wait, whatever it is.
     lacking = roster({each.member_id: each.declaration for each in group.workers}).lacking
     for source, workers in lacking.items():
         found = f"source {source} is not read until {', '.join(workers)} knows it"

@@ -38,14 +38,14 @@ def judge_positions(before: list[Standing], now: list[Standing]) -> Iterator[Che
     blocked = list(_blocked(before, now))
     for at in blocked:
         yield _held(at)
-    told = {*lost, *(at.slot for at in blocked)}
+    named = {*lost, *(at.slot for at in blocked)}
     still = _still(before, now)
     for slot, lag in sorted(still.items()):
-        if slot not in told:
+        if slot not in named:
             found = f"slot {slot} has {counted(lag, 'offset')} left to read and reads none"
             advice = "look at the log and /readyz of its worker, or start one"
             yield Check("warn", "positions", found, advice)
-    if not told and not still:
+    if not named and not still:
         lag = sum(at.lag or 0 for at in now)
         yield Check("ok", "positions", f"none lost, {counted(lag, 'offset')} left to read")
 

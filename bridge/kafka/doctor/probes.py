@@ -18,7 +18,7 @@ from bridge.kafka.doctor.words import numbers
 from bridge.kafka.group import Group
 from bridge.kafka.positions import Inputs
 from bridge.kafka.post import posting
-from bridge.kafka.reader import Reader, partition_counts, reading
+from bridge.kafka.reader import partition_counts, reading
 
 ANSWER_S: Final = 5.0
 """A slot at work answers within one cycle, some milliseconds; a restart takes a second or two."""
@@ -49,23 +49,18 @@ async def probe(client: ClientSettings, inputs: Inputs) -> dict[int, float]:
     operations, verdicts = inputs.topics["operations"], inputs.topics["answer-verdicts"]
     partitions = (await partition_counts(client, operations))[operations]
     async with reading(client, verdicts, start="end") as reader, posting(client) as post:
-        asked: dict[str, int] = {}
+        probed: dict[str, int] = {}
         began = time.monotonic()
         for slot in range(inputs.slots):
             value = msgspec.json.encode({"op": "probe", "slot": slot, "by": "doctor"})
-            asked[str(await post(operations, None, value, slot % partitions))] = slot
-        return await _answers(reader, asked, began)
-
-
-async def _answers(reader: Reader, asked: Mapping[str, int], began: float) -> dict[int, float]:
-    took: dict[int, float] = {}
-    until = time.monotonic() + ANSWER_S
-    while len(took) < len(asked) and time.monotonic() < until:
-        for record in await reader.poll(0.1):
-            slot = asked.get(_answered(record))
-            if slot is not None:
-                took[slot] = time.monotonic() - began
-        await asyncio.sleep(0)
+            probed[str(await post(operations, None, value, slot % partitions))] = slot
+        took: dict[int, float] = {}
+        until = time.monotonic() + ANSWER_S
+        while len(took) < len(probed) and time.monotonic() < until:
+            for record in await reader.poll(0.1):
+                if (answered := probed.get(_answered(record))) is not None:
+                    took[answered] = time.monotonic() - began
+            await asyncio.sleep(0)
     return took
 
 

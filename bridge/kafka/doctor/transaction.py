@@ -16,7 +16,7 @@ KEY: Final = b"__bridge/doctor"
 """Of the tombstones it writes; readers skip null values of unknown keys, slots fold none."""
 
 _TELLABLE_MS: Final = 50  # less shows as 0.0 s
-_CLOCK_MS: Final = 2_000  # more than any commit takes; clocks kept by NTP differ by far less
+_CLOCK_MS: Final = 2_000  # more than any commit takes; clocks set by NTP differ by far less
 
 
 async def look_at_transaction(client: ClientSettings, app_id: str, topics: Topics) -> list[Check]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaProducer
@@ -190,23 +188,17 @@ async def test_stop_with_a_time_limit_leaves_tasks_alive(slot: Slot, broker: Dev
         broker.cont()
 
 
-class BrokerAwayAtCommit(SlotProducer):
-    """Pauses the broker once it has acknowledged every record."""
-
-    def __init__(self, broker: DevBroker, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._broker = broker
-
-    async def _send(self, outgoing: Sequence[Outgoing]) -> Any:
-        acknowledged = await super()._send(outgoing)
-        self._broker.pause()
-        return acknowledged
-
-
 async def test_a_commit_past_its_deadline_may_still_happen(slot: Slot, broker: DevBroker) -> None:
     """R6: the commit that was given up is applied by itself; a repetition would double it."""
-    producer = BrokerAwayAtCommit(
-        broker, slot.client, slot.transactional_id, 0, slot.topics, deadline=2.0
+
+    def away_at_commit(_stamp: int) -> None:
+        """Every record of the transaction is acknowledged, and its end is not requested yet."""
+        broker.pause()
+
+    producer = SlotProducer(
+        *(slot.client, slot.transactional_id, 0, slot.topics),
+        on_stamp=away_at_commit,
+        deadline=2.0,
     )
     await producer.start()
     try:

@@ -48,7 +48,7 @@ async def test_a_slot_stops_for_a_right_and_goes_on_when_it_is_back(
         await asyncio.to_thread(house.ask, "thread-1")
         await until(lambda: states(serving) == ["stopped"])
         assert any(grant in record.getMessage() for record in caplog.records)
-        ready, details = serving._readiness()
+        ready, details = serving.readiness()
         assert not ready
         assert grant in str(details)
         assert await asyncio.to_thread(house.approvals) == []
