@@ -158,7 +158,12 @@ class _Layers:
         if value.startswith(_MARK):
             return "bom", value[len(_MARK) :]
         if value.startswith(_MAGIC):
-            return "confluent", _behind_prefix(value)
+            try:
+                msgspec.json.decode(value[_PREFIX:])
+            except (msgspec.DecodeError, RecursionError):
+                detail = "Confluent's framing around Avro or Protobuf: only JSON is read here"
+                raise Unreadable("framing", "", detail) from None
+            return "confluent", value[_PREFIX:]
         first = value.lstrip()[:1]
         if first == b'"':
             inner = _read(_text, value) or ""
@@ -217,16 +222,6 @@ def _read(decode: Callable[[bytes | Raw], T], value: bytes | Raw) -> T | None:
         return decode(value)
     except (msgspec.DecodeError, RecursionError):
         return None
-
-
-def _behind_prefix(value: bytes) -> bytes:
-    body = value[_PREFIX:]
-    try:
-        msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        detail = "Confluent's framing around Avro or Protobuf: only JSON is read here"
-        raise Unreadable("framing", "", detail) from None
-    return body
 
 
 def _frame(value: bytes) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 from bridge.protocols.event import RawEvent, loosely
@@ -30,34 +30,30 @@ def passed_over(event: RawEvent, kind: str, hint: Hint, asks: Asks) -> Reading:
 
 
 def refuse_hidden(event: RawEvent, hint: Hint, asks: Asks) -> None:
-    """Raises Unreadable with `hidden_question` where a question stands somewhere inside."""
+    """Raises Unreadable with `hidden_question` where a question stands somewhere inside.
+
+    In JSON texts, too, one level deep.
+    """
     if not hint(event.value):
         return
-    for pointer, inside in _objects(loosely(event.value)):
-        if pointer and asks(inside):
-            detail = f'a question stands at {pointer}: event_pointer = "{pointer}" reads it'
-            raise Unreadable("hidden_question", "", detail)
-
-
-def _objects(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(JSON Pointer, object) of every object inside, those of JSON texts one level deep too.
-
-    The outermost come first: a long list beside a question does not use up what is looked at.
-    """
-    waiting = deque([("", value, False)])
+    # The outermost come first: a long list beside a question does not use up what is looked at.
+    waiting = deque([("", loosely(event.value), False)])
     for _ in range(_MOST_NODES):
         if not waiting:
             return
         pointer, node, in_text = waiting.popleft()
         if isinstance(node, str) and not in_text and node.lstrip()[:1] in {"{", "["}:
             node, in_text = loosely(node.encode("utf-8", "replace")), True
-        if isinstance(node, dict):
-            yield pointer, node
-            for name, one in node.items():
-                token = name.replace("~", "~0").replace("/", "~1")
-                waiting.append((f"{pointer}/{token}", one, in_text))
-        elif isinstance(node, list):
+        if isinstance(node, list):
             waiting += [(f"{pointer}/{index}", one, in_text) for index, one in enumerate(node)]
+        if not isinstance(node, dict):
+            continue
+        if pointer and asks(node):
+            detail = f'a question stands at {pointer}: event_pointer = "{pointer}" reads it'
+            raise Unreadable("hidden_question", "", detail)
+        for name, one in node.items():
+            token = name.replace("~", "~0").replace("/", "~1")
+            waiting.append((f"{pointer}/{token}", one, in_text))
 
 
 def spells_interrupt(value: bytes) -> bool:

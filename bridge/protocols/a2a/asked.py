@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from bridge.core.model import JsonText, Kind, Limits, Question
 from bridge.protocols import slices
@@ -74,7 +73,6 @@ def questions_of(
     words: str | None,
     metadata: dict[str, JsonText],
     room: int = Limits().thread_state_bytes,
-    flags: tuple[str, ...] = (),
 ) -> tuple[Question, ...]:
     """The items as questions, each under the id its framework answers to.
 
@@ -87,8 +85,7 @@ def questions_of(
     if len(found) > 1 and len(found) * shared > room:
         raise Unreadable("limit", "", "what surrounds the items is too large to go with each")
     clean = text_without(words or NO_WORDS["input"])
-    asking = (_question(key, item, asked, clean, metadata) for key, item in found.items())
-    return tuple(replace(question, flags=flags) if flags else question for question in asking)
+    return tuple(_question(key, item, asked, clean, metadata) for key, item in found.items())
 
 
 def _by_id(items: tuple[Item, ...], question_id: str) -> dict[str, Item]:

@@ -30,8 +30,15 @@ def complete(event: Interrupted, run: Run | None, carry: JsonText | None) -> Int
     if run is not None and run.items[0].question.kind != kind:
         run = None
     kept = kept_in(carry) if kind == "input" else None
-    if kept is not None and _is_new(kept, run):
-        return _with_items(event, asked, kept)
+    if kept is not None:
+        ids, is_open = {item.id for item in kept.items}, run is not None and run.is_open
+        # Items that came before the open question, or that it asks, are not this status's.
+        if (
+            run is None
+            or not is_open
+            or (kept.at >= run.origin.timestamp and ids != set(_ids(run)))
+        ):
+            return _with_items(event, asked, kept)
     if run is None or not (run.is_open or _is_of_its_instant(event, asked, run)):
         return event
     if _repeats(event, asked, run):
@@ -41,13 +48,6 @@ def complete(event: Interrupted, run: Run | None, carry: JsonText | None) -> Int
         # Its messages have no other items than function calls.
         return _asked_anew(event, run)
     return event
-
-
-def _is_new(kept: Kept, run: Run | None) -> bool:
-    """Whether the kept items came after the open question, and are not what it asks."""
-    if run is None or not run.is_open:
-        return True
-    return kept.at >= run.origin.timestamp and {i.id for i in kept.items} != set(_ids(run))
 
 
 def _repeats(event: Interrupted, asked: Asked, run: Run) -> bool:
@@ -61,7 +61,8 @@ def _repeats(event: Interrupted, asked: Asked, run: Run) -> bool:
         return False
     if asked.id_of == "record" or event.order.at == run.at:
         return True
-    return _has_items(run) and event.order.at > run.at - _SAME_STATUS_MILLIS
+    has_items = _ids(run) != [run.run_id]
+    return has_items and event.order.at > run.at - _SAME_STATUS_MILLIS
 
 
 def _is_of_its_instant(event: Interrupted, asked: Asked, run: Run) -> bool:
@@ -73,10 +74,6 @@ def _is_of_its_instant(event: Interrupted, asked: Asked, run: Run) -> bool:
     """
     is_exact = asked.id_of == "timestamp" and "." in event.run_id
     return is_exact and event.order.at == run.at
-
-
-def _has_items(run: Run) -> bool:
-    return _ids(run) != [run.run_id]
 
 
 def _ids(run: Run) -> list[str]:
@@ -99,13 +96,11 @@ def _asked_anew(event: Interrupted, run: Run) -> Interrupted:
 
     The new text goes before what each of them asks, under the new message's id.
     """
-    words = event.questions[0].message or NO_WORDS["input"]
-    items = tuple(replace(i.question, message=_after(words, i.question.message)) for i in run.items)
-    return replace(event, questions=items)
-
-
-def _after(words: str, asked: str | None) -> str:
-    said = asked or NO_WORDS["input"]
-    if words == NO_WORDS["input"] or said.startswith(words):  # nothing new
-        return said
-    return words if said == NO_WORDS["input"] else f"{words}\n{said}"
+    none = NO_WORDS["input"]
+    words, asking = event.questions[0].message or none, []
+    for question in (item.question for item in run.items):
+        said = question.message or none
+        is_new = words != none and not said.startswith(words)
+        both = words if said == none else f"{words}\n{said}"
+        asking.append(replace(question, message=both if is_new else said))
+    return replace(event, questions=tuple(asking))

@@ -251,11 +251,16 @@ def _peek_odd_text(event: Event) -> Frame:
         event.strictly()
     except JsonError as error:
         broken = error
-    text = event.value if broken is None else _mended(event.value)
-    try:
-        frame = _PEEK.decode(text)
+    try:  # text as a standard parser takes it, written so that every parser takes it
+        value = loosely(event.value)
+        mended = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        frame = _PEEK.decode(event.value if broken is None else mended)
     except msgspec.ValidationError as error:
-        raise broken or _malformed(error) from None
+        # The decoder's words name types and a path, never a value.
+        path = _PATH.search(str(error))
+        pointer = path[1].replace(".", "/").replace("[...]", "/-") if path else ""
+        detail = "is of another type than A2A has there"
+        raise broken or Unreadable("malformed", pointer, detail) from None
     except (msgspec.DecodeError, RecursionError):
         raise broken or Unreadable("malformed", "", "cannot be read") from None
     if broken is not None and (_asks(frame) or may_ask(event.value)):
@@ -272,19 +277,4 @@ def _asks(frame: Frame | None) -> bool:
     return state_of(frame.status) in INTERRUPTED or any(map(_asks, inner))
 
 
-def _mended(value: bytes) -> bytes:
-    """The value as a standard parser takes it, in text that every parser takes."""
-    try:
-        return json.dumps(loosely(value), ensure_ascii=False).encode("utf-8", "replace")
-    except RecursionError:
-        return b""
-
-
 _PATH = re.compile(r" at `\$?([^`]*)`$")
-
-
-def _malformed(error: msgspec.ValidationError) -> Unreadable:
-    """The decoder's words name types and a path, never a value."""
-    found = _PATH.search(str(error))
-    pointer = found[1].replace(".", "/").replace("[...]", "/-") if found else ""
-    return Unreadable("malformed", pointer, "is of another type than A2A has there")

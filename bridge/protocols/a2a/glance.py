@@ -104,8 +104,12 @@ def glance(value: bytes, record: Record, source: str, options: Options) -> Readi
         return None
     said = _object(found)
     if said is None:
-        is_message = not found.error and _is_message(found.result or found)
-        return NOTHING if is_message else None
+        # An agent that answers without a task asks for no interrupt.
+        one = found.result or found
+        others = (one.statusUpdate, one.artifactUpdate, one.task, one.status, one.artifact)
+        more = found.error or one.tasks or one.status_update or one.artifact_update
+        is_message = bytes(one.message).startswith(b"{") and others.count(None) == 5
+        return NOTHING if is_message and not more else None
     status = said.status
     if status is None:
         artifact = said.artifact
@@ -148,13 +152,6 @@ def _object(found: _Envelope) -> _Object | _Response | None:
         return None
     id_ = wrapped.id if said.task is not None else wrapped.taskId
     return wrapped if id_ and not (wrapped.id and wrapped.taskId) else None
-
-
-def _is_message(said: _Response) -> bool:
-    """An agent that answers without a task asks for no interrupt."""
-    others = (said.statusUpdate, said.artifactUpdate, said.task, said.status, said.artifact)
-    more = said.tasks or said.status_update or said.artifact_update
-    return bytes(said.message).startswith(b"{") and others.count(None) == 5 and not more
 
 
 def _is_plain(said: _Response) -> bool:

@@ -39,21 +39,14 @@ def identity_of(
         return message.messageId, "message"
     if generation:
         return f"generation:{generation}", "generation"
-    at = None if status.timestamp is None else _exact_instant(status.timestamp)
-    if at is not None:
-        return f"at:{at}", "timestamp"
-    return f"record:{origin}", "record"
-
-
-def _exact_instant(text: str) -> str | None:
-    """One spelling for each instant, with all its digits, whatever zone it is written in."""
-    millis = usable_instant(text)
+    millis = usable_instant(status.timestamp)
     if millis is None:
-        return None
-    fraction = re.search(r"[.,](\d+)", text)
-    digits = fraction[1].rstrip("0") if fraction else ""
+        return f"record:{origin}", "record"
     try:
         whole = datetime.fromtimestamp(millis // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     except (OverflowError, ValueError):
-        return None
-    return f"{whole}{'.' if digits else ''}{digits}Z"
+        return f"record:{origin}", "record"
+    # One spelling for each instant, with all its digits, whatever zone it is written in.
+    fraction = re.search(r"[.,](\d+)", status.timestamp or "")
+    digits = fraction[1].rstrip("0") if fraction else ""
+    return f"at:{whole}{'.' if digits else ''}{digits}Z", "timestamp"

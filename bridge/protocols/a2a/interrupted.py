@@ -43,27 +43,26 @@ def interrupted(event: Event, told: Told, task_id: str, kind: Kind) -> tuple[Inp
     assert frame.status is not None
     message = _message(frame.status, told.pointer)
     parts = found.parts_of(message)
-    items = _items(event, frame, message, parts)
+    items, artifacts = dialects.items_of(message, parts), slices.given(frame.artifacts)
+    if not items and artifacts is not None:
+        items = found.of_artifacts(found.read_as(list[Artifact], artifacts) or ())
+    found.check_count(items, event.limits)
     if dialects.asks_for_credential(message, items):
         kind = "authorization"  # whatever its state says
-    if kind == "input" and _filtered(event, message, parts, items):
+    wanted = event.options.input_required_filter
+    is_filtered = wanted == "without_items" or (wanted == "without_message" and not parts)
+    if kind == "input" and not items and is_filtered:
         event.seen.add("filtered_input_required")
         return ()
     question = _interrupted(event, told, task_id, kind, message, parts, items)
     # Kept items are for this question or for none.
     used_up = Drop(question.thread, OF_THREAD, question.origin)
     if question.order.generation or frame.status.timestamp:
-        return _next_phase(question), question, used_up
+        # That the task asks again shows that its last answer arrived; it closes nothing by itself.
+        # Work of its instant, because the answered question may be told of once more.
+        order = replace(question.order, rank="work")
+        return ResumeSeen(question.thread, order, question.origin), question, used_up
     return question, used_up
-
-
-def _next_phase(question: Interrupted) -> ResumeSeen:
-    """That the task asks again shows that its last answer arrived; it closes nothing by itself.
-
-    Work of its instant, because the answered question may be told of once more.
-    """
-    order = replace(question.order, rank="work")
-    return ResumeSeen(question.thread, order, question.origin)
 
 
 def _message(status: Status, pointer: str) -> Message:
@@ -76,25 +75,6 @@ def _message(status: Status, pointer: str) -> Message:
     message.messageId = message.messageId or message.message_id
     message.contextId = message.contextId or message.context_id
     return message
-
-
-def _items(event: Event, frame: Frame, message: Message, parts: list[Part]) -> tuple[Item, ...]:
-    items = dialects.items_of(message, parts)
-    raw = slices.given(frame.artifacts)
-    if not items and raw is not None:
-        items = found.of_artifacts(found.read_as(list[Artifact], raw) or ())
-    found.check_count(items, event.limits)
-    return items
-
-
-def _filtered(event: Event, message: Message, parts: list[Part], items: tuple[Item, ...]) -> bool:
-    match event.options.input_required_filter:
-        case "without_items":
-            return not items
-        case "without_message":
-            return not items and not parts
-        case _:
-            return False
 
 
 def _interrupted(
@@ -111,24 +91,17 @@ def _interrupted(
     generation = generation_of(frame)
     question_id, id_of = identity_of(frame.status, message, generation, origin)
     asked = _asked(event, frame, message, id_of, generation, not items)
-    metadata = _metadata(frame, message, kind, asked, items)
-    if kind == "authorization" or not items:
-        metadata |= _shown(message, parts, kind)
+    metadata = _metadata(frame, message, parts, kind, asked, items)
     words = found.text_of(parts)
     asking: tuple[Question, ...]
     if kind == "authorization":
         asking = (authorization(question_id, message, words, items, metadata),)
     else:
-        flags = () if items else _signs(event, message, parts)
-        asking = questions_of(
-            items or (_plain(told),),
-            asked,
-            question_id,
-            words,
-            metadata,
-            room=event.limits.thread_state_bytes,
-            flags=flags,
-        )
+        plain, room = items or (_plain(told),), event.limits.thread_state_bytes
+        asking = questions_of(plain, asked, question_id, words, metadata, room)
+        if not items and dialects.seems_unknown(message, parts):
+            event.seen.add(dialects.UNKNOWN)
+            asking = tuple(replace(one, flags=(dialects.UNKNOWN,)) for one in asking)
     return Interrupted(
         thread=event.thread(task_id),
         run_id=question_id,
@@ -140,14 +113,6 @@ def _interrupted(
         native=encode(asked),
         repeats=True,
     )
-
-
-def _signs(event: Event, message: Message, parts: list[Part]) -> tuple[str, ...]:
-    """The flag of a question that may be asked in a dialect which nobody here reads."""
-    if not dialects.seems_unknown(message, parts):
-        return ()
-    event.seen.add(dialects.UNKNOWN)
-    return (dialects.UNKNOWN,)
 
 
 def _digest(kind: Kind, question_id: str, message: Message, parts: list[Part]) -> Digest:
@@ -170,31 +135,27 @@ def _plain(told: Told) -> Item:
 def _asked(
     event: Event, frame: Frame, message: Message, id_of: IdOf, generation: int, bare: bool
 ) -> Asked:
-    options = event.options
-    version, binding = _dialect(frame, message)
-    return Asked(
-        id_of,
-        options.protocol_version or version,
-        options.binding or binding,
-        frame.contextId or message.contextId or None,
-        event.tenant or None,
-        options.endpoint,
-        _extensions(frame, message),
-        generation,
-        bare,
-        options.answer_shape,
-    )
-
-
-def _extensions(frame: Frame, message: Message) -> tuple[str, ...]:
-    """Those the message lists, and those under whose address metadata stands.
+    """The extensions are those the message lists, and those under whose address metadata stands.
 
     A request has to ask for them again: without its own, ADK hands the answer to an executor that
     does not know the question, and the task fails.
     """
+    options = event.options
+    version, binding = _dialect(frame, message)
     names = [n for raw in (frame.metadata, message.metadata) for n in found.extensions_under(raw)]
     used = [name for name in names if text_without(name) == name]
-    return tuple(dict.fromkeys((*(message.extensions or ()), *used)))
+    return Asked(
+        id_of=id_of,
+        version=options.protocol_version or version,
+        binding=options.binding or binding,
+        context=frame.contextId or message.contextId or None,
+        tenant=event.tenant or None,
+        endpoint=options.endpoint,
+        extensions=tuple(dict.fromkeys((*(message.extensions or ()), *used))),
+        generation=generation,
+        bare=bare,
+        shape=options.answer_shape,
+    )
 
 
 def _dialect(frame: Frame, message: Message) -> tuple[Version, Binding]:
@@ -210,9 +171,17 @@ def _dialect(frame: Frame, message: Message) -> tuple[Version, Binding]:
 
 
 def _metadata(
-    frame: Frame, message: Message, kind: Kind, asked: Asked, items: tuple[Item, ...]
+    frame: Frame,
+    message: Message,
+    parts: list[Part],
+    kind: Kind,
+    asked: Asked,
+    items: tuple[Item, ...],
 ) -> dict[str, JsonText]:
-    """What surrounds a question, its extensions' values as they came."""
+    """What surrounds a question, its extensions' values as they came. Where no item shows them, the
+    parts that are more than words, too: the text of the others is the question's message.
+    """
+    strictly = kind == "authorization"
     members: dict[str, JsonText] = {}
     if asked.context is not None:
         members["contextId"] = slices.text(asked.context)
@@ -223,13 +192,9 @@ def _metadata(
         if value is not None and items and items[0].shape in kagent.SHAPES:
             value = kagent.surroundings(value)
         if value is not None:
-            members[name] = json_without(value, strictly=kind == "authorization")
+            members[name] = json_without(value, strictly)
+    raws = zip(message.parts or message.content or (), parts, strict=True)
+    more = [bytes(raw) for raw, part in raws if part.text is None]
+    if more and (strictly or not items):
+        members["parts"] = slices.array_of(json_without(raw, strictly) for raw in more)
     return members
-
-
-def _shown(message: Message, parts: list[Part], kind: Kind) -> dict[str, JsonText]:
-    """The parts that are more than words; their text is the question's message."""
-    raws = message.parts or message.content or ()
-    kept = [bytes(raw) for raw, part in zip(raws, parts, strict=True) if part.text is None]
-    strictly = kind == "authorization"
-    return {"parts": slices.array_of(json_without(raw, strictly) for raw in kept)} if kept else {}

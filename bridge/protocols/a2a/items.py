@@ -145,9 +145,18 @@ def of_artifacts(artifacts: Iterable[Artifact]) -> tuple[Item, ...]:
     """LangGraph's items: data parts of the newest artifact that is called Interrupt."""
     items: tuple[Item, ...] = ()
     for artifact in artifacts:
-        if artifact.name == "Interrupt":
-            parts = read_as(list[Part], artifact.parts) or []
-            items = tuple(_langgraph(parts, artifact.description)) or items
+        if artifact.name != "Interrupt":
+            continue
+        newest = []
+        for part in read_as(list[Part], artifact.parts) or []:
+            item = read_as(_LangGraph, part.data)
+            if item is not None:
+                schema = Raw(given(item.response_schema) or NOT_NULL)
+                said = read_as(_Worded, item.value) or _Worded()
+                worded = said.question or said.message or said.prompt
+                words = read_as(str, item.value) or worded or artifact.description
+                newest.append(Item("langgraph", item.id, None, words, schema, part.data))
+        items = tuple(newest) or items
     return items
 
 
@@ -173,17 +182,6 @@ def of_parts(parts: Sequence[Part]) -> Iterator[Item]:
             schema = Raw(given(item.responseSchema) or NOT_NULL)
             reason = read_as(str, item.reason)
             yield Item("strands", item.interruptId, item.name, reason, schema, raw, item.expiresAt)
-
-
-def _langgraph(parts: Sequence[Part], description: str | None) -> Iterator[Item]:
-    for part in parts:
-        item = read_as(_LangGraph, part.data)
-        if item is not None:
-            schema = Raw(given(item.response_schema) or NOT_NULL)
-            said = read_as(_Worded, item.value) or _Worded()
-            worded = said.question or said.message or said.prompt
-            words = read_as(str, item.value) or worded or description
-            yield Item("langgraph", item.id, None, words, schema, part.data)
 
 
 def of_metadata(message: Message) -> Iterator[Item]:

@@ -135,8 +135,17 @@ def _texts(asked: _Question) -> JsonText:
 def response(entries: Sequence[Entry], shape: str, request: str | None) -> JsonText:
     """The metadata that answers all entries, which are of one shape and in the request's order."""
     if shape == TOOL:
-        approvals = slices.array_of(map(_approval, entries))
-        return slices.object_of({"type": b'"tool_approval_response"', "approvals": approvals})
+        approvals = []
+        for entry in entries:
+            if entry.payload is not None:
+                decision = slices.members_of(entry.payload)
+            else:  # a tool that nobody decided on is rejected, and the answer says why
+                reason = slices.text(f"not approved: {entry.closed_reason}")
+                decision = {"approved": b"false", "rejection_reason": reason}
+            item_id = slices.text(entry.question.interrupt_id)
+            approvals.append(slices.object_of({"id": item_id, **decision}))
+        members = {"type": b'"tool_approval_response"', "approvals": slices.array_of(approvals)}
+        return slices.object_of(members)
     answers = []
     for entry in entries:
         payload = b"null" if entry.payload is None else entry.payload.strip()
@@ -148,15 +157,4 @@ def response(entries: Sequence[Entry], shape: str, request: str | None) -> JsonT
             "id": slices.text(request or ""),
             "answers": slices.array_of(answers),
         }
-    )
-
-
-def _approval(entry: Entry) -> JsonText:
-    """A tool that nobody decided on is rejected, and the answer says why."""
-    members: dict[str, JsonText | None] = {"id": slices.text(entry.question.interrupt_id)}
-    if entry.payload is not None:
-        return slices.object_of(members | slices.members_of(entry.payload))
-    reason = f"not approved: {entry.closed_reason}"
-    return slices.object_of(
-        members | {"approved": b"false", "rejection_reason": slices.text(reason)}
     )

@@ -73,7 +73,16 @@ def read_options(given: Mapping[str, object]) -> Options:
             raise ValueError(f"option {name} must be one of {', '.join(_CHOICES[name])}")
     texts = cast(dict[str, str], dict(given))
     if "endpoint" in texts:
-        texts["endpoint"] = _endpoint(texts["endpoint"])
+        try:
+            parts = urlsplit(texts["endpoint"])
+            usable = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        except ValueError:
+            usable = False
+        if not usable:
+            raise ValueError("option endpoint must be an http or https address")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("option endpoint must have no user, password, query or fragment")
+        texts["endpoint"] = texts["endpoint"].rstrip("/")
     return Options(**texts)  # type: ignore[arg-type]  # held to the choices above
 
 
@@ -92,16 +101,3 @@ _HEADERS = frozenset({"a2a-agent", "a2a-tenant"})
 
 def _text(headers: Mapping[str, bytes], name: str) -> str:
     return headers[name].decode("utf-8", "replace") if headers.get(name) else ""
-
-
-def _endpoint(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname)
-    except ValueError:
-        usable = False
-    if not usable:
-        raise ValueError("option endpoint must be an http or https address")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("option endpoint must have no user, password, query or fragment")
-    return url.rstrip("/")

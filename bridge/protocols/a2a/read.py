@@ -21,7 +21,6 @@ from bridge.core.model import (
     ResumeAnswered,
     ResumeRunId,
     ThreadEnded,
-    ThreadKey,
 )
 from bridge.protocols.a2a import items as found
 from bridge.protocols.a2a.carry import keep
@@ -77,7 +76,13 @@ def _read(event: Event) -> Reading:
         return event.reading(*_page(frame.tasks, pointer, event))
     tells = told(frame, pointer)
     if tells is None:
-        return _read_past(event, "jsonrpc_request" if frame.method else "unknown_event")
+        # None of ours, unless it spells a question in another way.
+        event.strictly()
+        refuse_hidden(event, may_hold_question, asks)
+        if not frame.method and may_ask(event.value):
+            raise Unreadable("malformed", "", "has none of the members that A2A events have")
+        event.seen.add("jsonrpc_request" if frame.method else "unknown_event")
+        return event.reading()
     match tells.kind:
         case "message":
             return NOTHING  # an agent that answers without a task asks for no interrupt
@@ -85,16 +90,6 @@ def _read(event: Event) -> Reading:
             return _artifact(tells, event)
         case _:
             return event.reading(*_status(tells, event))
-
-
-def _read_past(event: Event, kind: str) -> Reading:
-    """What is none of ours, unless it spells a question in another way."""
-    event.strictly()
-    refuse_hidden(event, may_hold_question, asks)
-    if kind == "unknown_event" and may_ask(event.value):
-        raise Unreadable("malformed", "", "has none of the members that A2A events have")
-    event.seen.add(kind)
-    return event.reading()
 
 
 def _page(tasks: list[Frame], pointer: str, event: Event) -> Iterator[Input]:
@@ -110,10 +105,10 @@ def _page(tasks: list[Frame], pointer: str, event: Event) -> Iterator[Input]:
         if _state(task, event) is None:
             event.seen.add("unknown_state")
             continue
-        for told_of in _status(Told("task", task, f"{pointer}/tasks/{index}"), event):
-            questions += len(told_of.questions) if isinstance(told_of, Interrupted) else 0
+        for one in _status(Told("task", task, f"{pointer}/tasks/{index}"), event):
+            questions += len(one.questions) if isinstance(one, Interrupted) else 0
             _check_page(questions, "questions", pointer, event)
-            yield told_of
+            yield one
 
 
 def _check_page(count: int, of: str, pointer: str, event: Event) -> None:
@@ -138,7 +133,10 @@ def _status(tells: Told, event: Event) -> Iterator[Input]:
         return
     if not event.is_strict and may_ask(event.value):
         event.strictly()  # maybe another state stands under the same key
-    yield from _moved_on(tells, event.thread(task_id), state, event)
+    generation, origin = generation_of(frame), event.record.origin
+    if generation or state != BEGINNING:  # any newer other state closes the question
+        order = Order(instant_of(frame.status, origin), generation)
+        yield from went_on(event.thread(task_id), PHASES[state], order, origin)
 
 
 def _state(frame: Frame, event: Event) -> State | None:
@@ -146,17 +144,6 @@ def _state(frame: Frame, event: Event) -> State | None:
     if state is not None and frame.status is not None and frame.status.state not in STATES:
         event.seen.add("state_spelling")
     return state
-
-
-def _moved_on(tells: Told, thread: ThreadKey, state: State, event: Event) -> Iterator[Input]:
-    """Any newer other state closes the question."""
-    frame, origin = tells.frame, event.record.origin
-    assert frame.status is not None
-    generation = generation_of(frame)
-    if not generation and state == BEGINNING:
-        return
-    order = Order(instant_of(frame.status, origin), generation)
-    yield from went_on(thread, PHASES[state], order, origin)
 
 
 def _artifact(tells: Told, event: Event) -> Reading:
@@ -191,7 +178,15 @@ def _refused_request(frame: Frame, error: bytes, event: Event) -> Reading:
     event.strictly()
     event.seen.add("error_envelope")
     ours = frame.id if _is_ours(frame.id) else None
-    if not _takes_no_answer(error, ours is not None):
+    reasons = set(_CODE.findall(error) + _REASON.findall(error))
+    # To others, "not found" may be about a stream, and "unsupported" about a way of calling.
+    if ours is not None:
+        takes_none = bool(reasons & (_NOT_FOUND | _NOT_CANCELABLE | _UNSUPPORTED))
+    elif reasons & _UNSUPPORTED:
+        takes_none = _AT_ITS_END.search(error) is not None
+    else:
+        takes_none = bool(reasons & _NOT_CANCELABLE)
+    if not takes_none:
         return event.reading()
     task_id = event.key_text()
     if not task_id:
@@ -200,16 +195,6 @@ def _refused_request(frame: Frame, error: bytes, event: Event) -> Reading:
     if ours is not None:
         return event.reading(ResumeAnswered(thread, ours, origin))
     return event.reading(ThreadEnded(thread, "task_ended", Order(origin.timestamp), origin))
-
-
-def _takes_no_answer(error: bytes, is_ours: bool) -> bool:
-    """To others, "not found" may be about a stream, and "unsupported" about a way of calling."""
-    told_of = set(_CODE.findall(error) + _REASON.findall(error))
-    if is_ours:
-        return bool(told_of & (_NOT_FOUND | _NOT_CANCELABLE | _UNSUPPORTED))
-    if told_of & _UNSUPPORTED:
-        return _AT_ITS_END.search(error) is not None
-    return bool(told_of & _NOT_CANCELABLE)
 
 
 def _is_ours(request_id: object) -> TypeGuard[ResumeRunId]:

@@ -50,7 +50,15 @@ def read_options(given: Mapping[str, object]) -> Options:
     except ValueError:
         detail = "agent_pointer must be a JSON Pointer, like /metadata/agentId"
         raise ValueError(f"ag-ui: {detail}") from None
-    return Options(agent, tokens, legacy, _refusal(given))
+    refusal: JsonText | None = None
+    if "legacy_refusal" in given:
+        try:
+            value = given["legacy_refusal"]
+            text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+            refusal = text.encode()
+        except (TypeError, ValueError) as error:
+            raise ValueError("ag-ui: legacy_refusal must be JSON") from error
+    return Options(agent, tokens, legacy, refusal)
 
 
 def _text(given: Mapping[str, object], key: str) -> str:
@@ -58,15 +66,3 @@ def _text(given: Mapping[str, object], key: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f"ag-ui: {key} must be a text")
     return value
-
-
-def _refusal(given: Mapping[str, object]) -> JsonText | None:
-    if "legacy_refusal" not in given:
-        return None
-    try:
-        value = given["legacy_refusal"]
-        return json.dumps(
-            value, ensure_ascii=False, allow_nan=False, separators=(",", ":")
-        ).encode()
-    except (TypeError, ValueError) as error:
-        raise ValueError("ag-ui: legacy_refusal must be JSON") from error

@@ -105,11 +105,6 @@ def _tool(name: str, given: object) -> Tool:
         refusal=_json(given, "refusal", where),
         allow_revised_input=revises,
     )
-    _check_together(tool, where)
-    return tool
-
-
-def _check_together(tool: Tool, where: str) -> None:
     if tool.resume_schema and tool.action == "respond":
         raise ValueError(f"{where}.resume_schema is of restarts, which action = respond excludes")
     if tool.allow_revised_input and tool.action != "restart":
@@ -119,6 +114,7 @@ def _check_together(tool: Tool, where: str) -> None:
         problems = SchemaCache(1).problems(tool.output_schema, tool.refusal)
         if problems:
             raise ValueError(f"{where}.refusal does not fit output_schema at {problems[0].path!r}")
+    return tool
 
 
 def _refuse_unknown(given: Mapping[Any, object], known: tuple[str, ...], where: str) -> None:

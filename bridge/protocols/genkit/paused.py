@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from bridge.core import json_text
-from bridge.core.model import Interrupted, JsonText, Order, ResumeSeen, ThreadKey
+from bridge.core.model import Interrupted, JsonText, Order, ResumeSeen
 from bridge.protocols.fields import Unreadable
 from bridge.protocols.genkit.event import NAME, Event, Found, created_at
 from bridge.protocols.genkit.message import Request, is_truthy, requests_of
@@ -39,14 +39,18 @@ class Continuation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def paused(found: Found, event: Event) -> Reading:
     """Raises JsonError for text that breaks a rule, Unreadable for what is not to be continued."""
-    value, turn = _strictly(found, event)
+    value, turn = event.strictly(), event.value
+    if found.place:
+        value, turn = value[found.place], members_of(turn)[found.place]
     if found.turn.snapshotId and value.get("state") is None and value.get("message") is None:
         event.seen.add("snapshot_without_state")  # as a store lists them, without its question
         return event.reading()
     session = session_of(found, event)
     requests = requests_of(value, turn, found.pointer, event.seen)
     _check_pending(requests, found, event)
-    thread = _thread(session, found, event)
+    thread = session.thread(event.source)
+    if thread is None:
+        raise Unreadable("malformed", f"{found.pointer}/sessionId", "must be a string")
     turn_id = _turn_id(value, session, found)
     native = Continuation(
         init=_init(session, found, turn),
@@ -67,14 +71,6 @@ def paused(found: Found, event: Event) -> Reading:
     return event.reading(*_parent_confirmed(value, interrupted), interrupted)
 
 
-def _strictly(found: Found, event: Event) -> tuple[dict[str, Any], JsonText]:
-    """The turn as a value and as text."""
-    value = event.strictly()
-    if not found.place:
-        return value, event.value
-    return value[found.place], members_of(event.value)[found.place]
-
-
 def _check_pending(requests: Sequence[Request], found: Found, event: Event) -> None:
     count = sum(request.is_pending for request in requests)
     if not count:
@@ -83,13 +79,6 @@ def _check_pending(requests: Sequence[Request], found: Found, event: Event) -> N
     limit = event.limits.interrupts_per_run
     if count > limit:
         raise Unreadable("limit", found.pointer, f"more than {limit} interrupts")
-
-
-def _thread(session: Session, found: Found, event: Event) -> ThreadKey:
-    thread = session.thread(event.source)
-    if thread is None:
-        raise Unreadable("malformed", f"{found.pointer}/sessionId", "must be a string")
-    return thread
 
 
 def _turn_id(value: dict[str, Any], session: Session, found: Found) -> str:
@@ -124,21 +113,17 @@ def _siblings(requests: Sequence[Request], session: Session) -> tuple[Raw, ...]:
     asked = {key_of(one, session.runtime) for one in requests if one.is_pending}
     found = []
     for one in requests:
-        if one.is_pending or _counts_as_settled(one, session):
+        is_exact = session.runtime in _EXACT_OUTPUTS
+        counts = one.is_settled and (is_exact or is_truthy(one.metadata["pendingOutput"]))
+        if one.is_pending or counts:
             continue
-        if not one.is_settled and (one.is_resolved or session.runtime in _EXACT_OUTPUTS):
+        if not one.is_settled and (one.is_resolved or is_exact):
             detail = "a tool request that neither waits nor is settled: no resume could be whole"
             raise Unreadable("unsupported", one.pointer, detail)
         if key_of(one, session.runtime) not in asked:
             output = one.texts.get("pendingOutput", b"null")
             found.append(Raw(respond_part(one.name_text, one.ref_text, output)))
     return tuple(found)
-
-
-def _counts_as_settled(request: Request, session: Session) -> bool:
-    if not request.is_settled:
-        return False
-    return session.runtime in _EXACT_OUTPUTS or is_truthy(request.metadata["pendingOutput"])
 
 
 def _parent_confirmed(value: dict[str, Any], interrupted: Interrupted) -> tuple[ResumeSeen, ...]:

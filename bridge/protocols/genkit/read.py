@@ -40,7 +40,15 @@ def _read(event: Event) -> Reading:
         # A paused turn could hide behind a key that stands there twice.
         event.strictly()
     if reason in _ENDED:
-        return _went_on(found, event) if _is_completed(found) else event.reading()
+        if not _is_completed(found):
+            return event.reading()
+        # A newer completed turn: it confirms our resume, or an open question is past.
+        thread, own = session_of(found, event).thread(event.source), created_at(found)
+        if thread is None:
+            return event.unattributable()
+        # A store may write an old snapshot again: its own time is the earlier.
+        at = event.at(own) if own is None else min(event.at(own), own)
+        return event.reading(WentOn(thread, Order(at), event.record.origin))
     for name in ("finishReason", "finish_reason"):
         if spelling(getattr(found.turn, name) or "").startswith("interrupt"):
             detail = "spells the finish reason interrupted in another way"
@@ -58,15 +66,3 @@ def _is_completed(found: Found) -> bool:
     if status in _INCOMPLETE:
         return False
     raise Unreadable("unknown_outcome", f"{found.pointer}/status", "not a status of a snapshot")
-
-
-def _went_on(found: Found, event: Event) -> Reading:
-    """A newer completed turn: it confirms our resume, or an open question is past."""
-    thread = session_of(found, event).thread(event.source)
-    if thread is None:
-        return event.unattributable()
-    # A store may write an old snapshot again: its own time is the earlier.
-    own = created_at(found)
-    at = event.at(own)
-    at = at if own is None else min(at, own)
-    return event.reading(WentOn(thread, Order(at), event.record.origin))
