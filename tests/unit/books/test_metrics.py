@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import get_args
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from bridge.core.model import Metric
 from bridge.observe.metrics import Metrics
 from tests.unit.books.pages import PAGES, ROOT, code, rows, section
 
@@ -26,6 +28,11 @@ def test_the_table_has_every_metric_and_no_other() -> None:
     """By the name that Prometheus stores."""
     table = {code(name) for name, _, _ in rows(section("docs/metrics.md", "Metrics and alerts"))}
     assert table == metrics()
+
+
+def test_what_rules_count_has_its_metric() -> None:
+    """Under its own name."""
+    assert {f"interrupt_bridge_{name}_total" for name in get_args(Metric)} <= metrics()
 
 
 @pytest.mark.parametrize("page", [*PAGES, "rules.yml"])
