@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from bridge import records
 from bridge.core.model import Answer, Interrupted, Limits, Origin
 from bridge.core.record import Record
 from bridge.protocols import PROTOCOLS
+from bridge.records import Encoded, decode
 from bridge.records.answers import read_answer
 from tests.unit.books.pages import PAGES, blocks, section
 
@@ -37,6 +40,17 @@ def test_the_answer_shown_is_read() -> None:
     (answer,) = blocks(section("docs/records.md", "Answer"), "json")
     record = Record(answer.encode(), None, (), Origin("t", 0, 0, 0))
     assert isinstance(read_answer(record, Limits()), Answer)
+
+
+def test_the_python_shown_answers_the_approval_shown() -> None:
+    """As somebody would paste it, with the record that stands below it."""
+    (approval,) = blocks(section("docs/records.md", "Approval"), "json")
+    (program,) = blocks(section("docs/records.md", "Records"), "python")
+    names: dict[str, Any] = {"record": Encoded(b"key", approval.encode())}
+    exec(program, names)
+    answer = decode(records.Answer, names["sent"])
+    assert answer is not None
+    assert answer.approval_id == json.loads(approval)["approval_id"]
 
 
 @pytest.mark.parametrize("page", PAGES)
