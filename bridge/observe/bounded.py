@@ -21,10 +21,7 @@ class BoundedCounter:
         """Count `amount` under the label value."""
         child = self._children.get(value)
         if child is None:
-            child = self._child(value)
+            if len(self._children) >= MOST_VALUES:
+                value = OTHER
+            child = self._children.setdefault(value, self._counter.labels(value))
         child.inc(amount)
-
-    def _child(self, value: str) -> Counter:
-        if len(self._children) >= MOST_VALUES:
-            value = OTHER
-        return self._children.setdefault(value, self._counter.labels(value))

@@ -77,7 +77,11 @@ class HttpServer:
             writer.transport.abort()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._make_room()
+        if len(self._open) >= CONNECTIONS:
+            silent = (writer for writer, active in self._open.items() if not active)
+            longest = next(silent, next(iter(self._open)))
+            del self._open[longest]
+            longest.transport.abort()
         self._open[writer] = False
         try:
             async with asyncio.timeout(EXCHANGE_SECONDS):
@@ -87,14 +91,6 @@ class HttpServer:
         finally:
             self._open.pop(writer, None)
             writer.close()
-
-    def _make_room(self) -> None:
-        if len(self._open) < CONNECTIONS:
-            return
-        silent = (writer for writer, active in self._open.items() if not active)
-        longest = next(silent, next(iter(self._open)))
-        del self._open[longest]
-        longest.transport.abort()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answer = await self._answer_to(reader)

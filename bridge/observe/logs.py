@@ -101,26 +101,28 @@ class Repeats(logging.Filter):
         # The one that was let through longest ago comes first.
         self._seen: dict[tuple[str, ...], tuple[float, int]] = {}
 
+    @property
+    def remembered(self) -> int:
+        """How many warnings are remembered."""
+        return len(self._seen)
+
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno < logging.WARNING:
             return True
         own = record.name.split(".", 1)[0] == OWN
         pause = OWN_REPEAT_SECONDS if own else REPEAT_SECONDS
         key = _words(record) if own else (record.name, str(record.msg))
-        since, kept_back = self._seen.get(key, (-pause, 0))
+        since, held_back = self._seen.get(key, (-pause, 0))
         if self._now() - since < pause:
-            self._seen[key] = (since, kept_back + 1)
+            self._seen[key] = (since, held_back + 1)
             return False
-        self._remember(key)
-        if kept_back:
-            record.repeated = kept_back
-        return True
-
-    def _remember(self, key: tuple[str, ...]) -> None:
         self._seen.pop(key, None)
         if len(self._seen) >= MOST_REPEATS:
             del self._seen[next(iter(self._seen))]
         self._seen[key] = (self._now(), 0)
+        if held_back:
+            record.repeated = held_back
+        return True
 
 
 def _words(record: logging.LogRecord) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ collected; gauges are read from the slots when somebody scrapes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Final, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
@@ -25,7 +26,10 @@ _AGE_BUCKETS = (
 _TRANSACTION_BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)
 _RESTORE_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
 
-_COUNTERS = (
+CounterName = Metric | Literal["gave_up", "leftovers", "rebuilds", "transactions"]
+"""What rules count of records, and what workers count of themselves; each has its counter."""
+
+COUNTERS: Final[tuple[tuple[CounterName, str, str], ...]] = (
     ("answers", "verdict", "Answers and operations judged"),
     ("runs_closed", "outcome", "Runs closed"),
     ("resume_failed", "source", "Resumed runs whose task failed or was rejected afterwards"),
@@ -42,8 +46,8 @@ _COUNTERS = (
     ("rebuilds", "cause", "Slots opened again"),
     ("gave_up", "cause", "Times the worker gave all its slots up because it could open none"),
     ("leftovers", "end", "Partitions where a transaction's end was lost and put in its place"),
-    ("other", "kind", "What a rule counted under a name this release has no metric for"),
 )
+"""Name, label and text of each counter; Prometheus stores it as `<PREFIX><name>_total`."""
 
 
 class Metrics:
@@ -51,9 +55,9 @@ class Metrics:
 
     def __init__(self, version: str) -> None:
         self.registry = CollectorRegistry()
-        self._counters = {
+        self._counters: dict[CounterName, BoundedCounter] = {
             name: BoundedCounter(PREFIX + name, text, label, self.registry)
-            for name, label, text in _COUNTERS
+            for name, label, text in COUNTERS
         }
         self.slots = SlotCollector()
         self.registry.register(self.slots)
@@ -88,13 +92,9 @@ class Metrics:
         for (metric, label), amount in counts.items():
             self.count(metric, label, amount)
 
-    def count(self, metric: str, label: str, amount: int = 1) -> None:
-        """Count one thing; an unknown metric is counted as `other` under its name."""
-        counter = self._counters.get(metric.removesuffix("_total"))
-        if counter is None:
-            self._counters["other"].add(metric, amount)
-        else:
-            counter.add(label, amount)
+    def count(self, metric: CounterName, label: str, amount: int = 1) -> None:
+        """Count one thing under a label value."""
+        self._counters[metric].add(label, amount)
 
     def ages(self, seconds: Iterable[float]) -> None:
         """How long each question was open that a cycle closed."""

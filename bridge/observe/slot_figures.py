@@ -55,12 +55,13 @@ class SlotCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         slots = [figures() for figures in self._slots.values()]
-        yield _gauge("pending", "Questions nobody has answered yet", "source", _pending(slots))
+        pending = _summed(figures.pending for figures in slots)
+        yield _gauge("pending", "Questions nobody has answered yet", "source", pending)
         yield _gauge(
             "oldest_pending_age_seconds",
             "Age of the oldest question that is still pending, 0 with none",
             "source",
-            _longest([dict.fromkeys(_pending(slots), 0.0), *(f.oldest_pending for f in slots)]),
+            _longest([dict.fromkeys(pending, 0.0), *(f.oldest_pending for f in slots)]),
         )
         states = Counter(figures.state for figures in slots)
         yield _gauge(
@@ -69,7 +70,8 @@ class SlotCollector(Collector):
             "state",
             {state: states[state] for state in SLOT_STATES},
         )
-        yield _gauge("lag", "Input records not yet read", "topic", _lag(slots))
+        lag = _summed(figures.lag for figures in slots)
+        yield _gauge("lag", "Input records not yet read", "topic", lag)
         yield _gauge(
             "input_blocked_seconds",
             "How long what lies behind an open transaction on an input has waited, 0 with none",
@@ -103,17 +105,10 @@ class SlotCollector(Collector):
         yield _skew(slots)
 
 
-def _pending(slots: list[SlotFigures]) -> Mapping[str, int]:
+def _summed(each: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
     total: Counter[str] = Counter()
-    for figures in slots:
-        total.update(figures.pending)
-    return total
-
-
-def _lag(slots: list[SlotFigures]) -> Mapping[str, int]:
-    total: Counter[str] = Counter()
-    for figures in slots:
-        total.update(figures.lag)
+    for figures in each:
+        total.update(figures)
     return total
 
 

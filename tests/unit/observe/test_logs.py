@@ -107,7 +107,7 @@ def test_what_is_remembered_of_warnings_is_bounded(name: str) -> None:
         repeats.filter(record(f"task {number} was never awaited", name, logging.WARNING))
         again = repeats.filter(record("no broker", name, logging.WARNING))
         assert again == (number % (60 if name == "bridge.kafka" else 10) == 0)
-    assert len(repeats._seen) <= logs.MOST_REPEATS
+    assert repeats.remembered <= logs.MOST_REPEATS
 
 
 @pytest.fixture
