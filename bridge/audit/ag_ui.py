@@ -48,6 +48,13 @@ def read(record: LogRecord, source: Source, max_depth: int) -> tuple[Reading, ..
     """What it means; `source` says whose its events are. Raises Unreadable for what is bad."""
     value = record.value or b""
     loose = text.peek(value)
+    if source.enveloped and isinstance(loose, dict) and not loose.get("type"):
+        inside = loose.get("event")  # beside the input of its run
+        if inside is not None:
+            if not (isinstance(inside, dict) and inside.get("type")):
+                raise text.Unreadable("an envelope around no event")
+            strict = text.read(value, max_depth)["event"] if _concerns(inside) else inside
+            value, loose = text.written(strict).encode(errors="surrogatepass"), inside
     if isinstance(loose, dict) and not _concerns(loose):
         over = tuple(_over(loose, record, source))
         ended = over and loose.get("type") == "RUN_FINISHED"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge.audit import text
+from bridge.audit.framing import Unsure, bare
 from bridge.audit.ids import make_id
 from bridge.audit.log import LogRecord, text_of
 
@@ -69,16 +70,23 @@ class Given:
 
 def read_given(
     record: LogRecord, max_depth: int, max_bytes: int, slots: int | None = None
-) -> Given:
-    """What the record says; a `Given` that is not sound has an empty body where unreadable."""
+) -> Given | None:
+    """What the record says, its body empty where it is unreadable; None for a frame around null."""
     if len(record.value or b"") > max_bytes:
         return Given(record, None, {})
+    body: Any = None
+    sound: bool | None = False
     try:
-        body = text.read(record.value, max_depth)
+        inner = bare(record)
+        if inner.value is None:
+            return None
+        body = text.read(inner.value, max_depth)
     except text.Unreadable:
-        return Given(record, False, {})
+        pass
+    except Unsure:
+        sound = None
     if not isinstance(body, dict):
-        return Given(record, False, {})
+        return Given(record, sound, {})
     if record.role == "operations" and body.get("op") == "probe":
         return Given(record, _is_sound_probe(body, slots), body)
     # Serializers write empty texts for what is absent.

@@ -97,7 +97,7 @@ def _all_published(
 ) -> Iterator[Violation]:
     published = {str(life.last.body.get("index")) for life in story.runs_by_key[key]}
     for index in range(len(asked.questions)):
-        if str(index) not in published and not story.setup.compacted:
+        if str(index) not in published and story.remembers(record.timestamp):
             yield Violation("I4", "an interrupt was never published", (*key, str(index)))
     for letter in story.letters_of.get(record.place, []):
         if (letter.header("bridge-reason") or b"").decode() not in _LAWFUL:
@@ -126,7 +126,7 @@ def _repeats(
     if opener is None:
         # Without a run of its own it repeats one of its thread.
         repeats = not key[3] and any(other[:3] == key[:3] for other in story.runs_by_key)
-        if not repeats and not story.setup.compacted:
+        if not repeats and story.remembers(record.timestamp):
             yield Violation("I4", "an event was neither published nor refused", key)
         return
     first = next((reading for record, reading in story.asked[key] if record.place == opener), None)

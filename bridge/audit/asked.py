@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bridge.audit.log import LogRecord, Place
-from bridge.audit.readings import Announced, Asked, Bad, Free, Kept, Over, Question, Reading
+from bridge.audit.readings import Announced, Asked, Bad, Free, Kept, Over, Question, Reading, Unread
 
 ThreadKey = tuple[str, str, str]  # source, scope, thread
 RunKey = tuple[str, str, str, str]  # and the run
@@ -46,7 +46,7 @@ def _thread(told: Told) -> ThreadKey | None:
     _, source, reading = told
     return (
         None
-        if isinstance(reading, Bad | Free | Announced | Over)
+        if isinstance(reading, Bad | Unread | Free | Announced | Over)
         else (source, reading.scope, reading.thread)
     )
 

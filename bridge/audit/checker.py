@@ -6,15 +6,15 @@ A log without violations is evidence only as far as its figures show that someth
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from bridge.audit import answer_rules, approval_rules, closing_rules, command_rules, flow_rules
+from bridge.audit.invariants import Noun
 from bridge.audit.log import LogRecord, Setup, Violation
 from bridge.audit.outside import Recovery, State, progress_resumed, restores_agree
+from bridge.audit.report import Report
+from bridge.audit.scope import Scope, Why
 from bridge.audit.story import Story
-
-_SHOWN = 40  # violations printed; the rest are counted
 
 RULES: tuple[Callable[[Story], Iterator[Violation]], ...] = (
     command_rules.one_command_per_run,
@@ -43,38 +43,6 @@ RULES: tuple[Callable[[Story], Iterator[Violation]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What was found, and how much was looked at."""
-
-    violations: tuple[Violation, ...]
-    figures: Mapping[str, int]
-    outcomes: Mapping[str, int]  # runs by outcome
-    verdicts: Mapping[str, int]
-    reasons: Mapping[str, int]  # dead letters by reason
-
-    @property
-    def ok(self) -> bool:
-        return not self.violations
-
-    @property
-    def broken(self) -> frozenset[str]:
-        """The names of the invariants that do not hold."""
-        return frozenset(violation.invariant for violation in self.violations)
-
-    def summary(self) -> str:
-        """A few lines for people: figures first, then every violation."""
-        lines = [
-            "read      " + _listed(self.figures),
-            "runs      " + _listed(self.outcomes),
-            "verdicts  " + _listed(self.verdicts),
-            "dead      " + _listed(self.reasons),
-            "invariants I1 to I10 hold" if self.ok else f"{len(self.violations)} violations",
-        ]
-        lines += [f"  {violation}" for violation in self.violations[:_SHOWN]]
-        return "\n".join(lines)
-
-
 def check(
     records: Iterable[LogRecord],
     setup: Setup,
@@ -84,14 +52,31 @@ def check(
 ) -> Report:
     """Judge a log. Each pair in `restores` is (live, restored) state for I5."""
     story = Story(records, setup)
-    found = [violation for rule in RULES for violation in rule(story)]
+    scope = Scope(story)
+    spoken = {violation for rule in RULES for violation in rule(story)}
+    found = [
+        violation._replace(places=scope.places(violation))
+        for violation in spoken
+        if scope.of_violation(violation) is None
+    ]
     for live, restored in restores:
         found += restores_agree(live, restored)
     for recovery in recoveries:
         found += progress_resumed(recovery)
+    judged, unjudged = _looked_at(story, scope)
     return Report(
         violations=tuple(sorted(set(found))),
-        figures=_figures(story),
+        figures={
+            "events": len({event.record.place for event in story.events}),
+            "runs": len(story.runs_by_key),
+            "interrupts": len(story.lives),
+            "answers": sum(given.is_answer for given in story.given.values()),
+            "operations": sum(not given.is_answer for given in story.given.values()),
+            "verdicts": len(story.verdicts),
+            "commands": len(story.commands),
+            "dead letters": len(story.letters),
+            "hops": len(story.hops),
+        },
         outcomes=Counter(
             str(lives[0].last.body.get("run_outcome") or "open") for _, lives in story.runs()
         ),
@@ -99,22 +84,21 @@ def check(
         reasons=Counter(
             (letter.header("bridge-reason") or b"").decode() for letter in story.letters
         ),
+        judged=judged,
+        unjudged=unjudged,
     )
 
 
-def _figures(story: Story) -> dict[str, int]:
-    return {
-        "events": len({event.record.place for event in story.events}),
-        "runs": len(story.runs_by_key),
-        "interrupts": len(story.lives),
-        "answers": sum(given.is_answer for given in story.given.values()),
-        "operations": sum(not given.is_answer for given in story.given.values()),
-        "verdicts": len(story.verdicts),
-        "commands": len(story.commands),
-        "dead letters": len(story.letters),
-        "hops": len(story.hops),
-    }
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items())) or "none"
+def _looked_at(story: Story, scope: Scope) -> tuple[Counter[Noun], Counter[tuple[Noun, Why]]]:
+    """How many of each kind were judged, and how many not, by the reason."""
+    found: list[tuple[Noun, Why | None]] = []
+    places = {event.record.place for event in story.events}
+    found += [("events", scope.of_place(place)) for place in places]
+    found += [("runs", scope.of_run(key)) for key in story.runs_by_key]
+    found += [("commands", scope.of_run(command.run_key)) for command in story.commands]
+    for place, given in story.given.items():
+        noun: Noun = "answers" if given.is_answer else "operations"
+        found.append((noun, scope.of_place(place)))
+    found += [("outputs", scope.of_place(record.place)) for record, _ in story.published()]
+    judged = Counter(noun for noun, why in found if why is None)
+    return judged, Counter((noun, why) for noun, why in found if why is not None)

@@ -39,8 +39,9 @@ def command_iff_resumed(story: Story) -> Iterator[Violation]:
             yield Violation("I2", f"a command for a run that is {outcome or 'open'}", key)
         if outcome is not None:
             yield from _closed_with_reason(key, lives, commands)
-    for key in story.commands_of:
-        if key not in story.runs_by_key and not story.setup.compacted:
+    for key, commands in story.commands_of.items():
+        newest = max(command.record.timestamp for command in commands)
+        if key not in story.runs_by_key and story.remembers(newest):
             yield Violation("I2", "a command for a run that was never published", key)
 
 

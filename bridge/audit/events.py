@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from bridge.audit import a2a, ag_ui, genkit, text
+from bridge.audit.framing import Unsure, bare
 from bridge.audit.log import LogRecord, Source
-from bridge.audit.readings import Bad, Reading
+from bridge.audit.readings import Bad, Free, Reading, Unread
 
 __all__ = ["read_event"]
 
@@ -25,12 +26,16 @@ def read_event(
     record: LogRecord, source: Source, max_depth: int, max_bytes: int
 ) -> tuple[Reading, ...]:
     """What the record means, decided from it alone; several things where it tells of several."""
-    value = record.value or b""
-    if len(value) > max_bytes:
+    if len(record.value or b"") > max_bytes:
         return (Bad("too_large"),)
     try:
-        if not value.strip():
+        inner = bare(record, source.pointer)
+        if inner.value is None:
+            return (Free(),)
+        if not inner.value.strip():
             raise text.Unreadable("empty")
-        return _READERS[source.protocol](record, source, max_depth)
+        return _READERS[source.protocol](inner, source, max_depth)
     except text.Unreadable as error:
         return (Bad(str(error)),)
+    except (Unsure, KeyError) as error:  # a protocol of a later release
+        return (Unread(str(error)),)

@@ -25,7 +25,7 @@ def outputs_have_their_input(story: Story) -> Iterator[Violation]:
     for lives in story.lives.values():
         for life in lives:
             named += [(revision.record, revision.origin, events) for revision in life.revisions]
-    positions = story.setup.positions or {}
+    positions = story.setup.positions_after or story.setup.positions or {}
     for record, origin, possible in named:
         if origin not in possible:
             yield Violation("I6", f"{record.role} without its input", (text_of(record.place),))

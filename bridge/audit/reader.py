@@ -1,4 +1,4 @@
-"""Reads topics whole, read_committed, into the checker's plain records. Reads only.
+"""Reads topics read_committed, into the checker's plain records. Reads only.
 
 Ends at the last stable offset seen at the start, by position: the last record may be a
 transaction marker that no reader is ever given.
@@ -7,15 +7,122 @@ transaction marker that no reader is ever given.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 
-from bridge.audit.log import LogRecord, Role
+from bridge.audit.log import Begin, LogRecord, Role
 
 _POLL_MS = 100
+_AT_ONCE = 2_000  # records of a poll: what is decoded and not yet judged
+_FETCH_BYTES = 4 * 1024 * 1024  # of a partition: round trips stay out of the rate
+
+Progress = Callable[[int, int], None]
+"""Is called with how many records were read, and about how many there are."""
+
+
+class Topics:
+    """Some topics as they stood when this was made by `opened`; can be read more than once."""
+
+    def __init__(
+        self,
+        consumer: AIOKafkaConsumer,
+        roles: Mapping[str, Role],
+        bounds: Mapping[TopicPartition, tuple[int, int]],
+        begins: dict[tuple[str, int], Begin],
+        stalled: float,
+    ) -> None:
+        """`bounds`: the first offset to read, and the one to end before."""
+        self._consumer = consumer
+        self.roles = roles
+        self._bounds = bounds
+        self._stalled = stalled
+        self.begins = begins
+
+    def size(self, topics: Collection[str]) -> int:
+        """The offsets that these topics have; some may hold markers, or nothing any more."""
+        return sum(end - first for p, (first, end) in self._bounds.items() if p.topic in topics)
+
+    async def records(self, topics: Collection[str]) -> AsyncIterator[LogRecord]:
+        """Every committed record of these topics, in order within a partition.
+
+        Raises TimeoutError when nothing comes for as long as `opened` was given.
+        """
+        bounds = {p: at for p, at in self._bounds.items() if p.topic in topics and at[0] < at[1]}
+        self._consumer.assign(list(bounds))
+        for partition, (first, _) in bounds.items():
+            self._consumer.seek(partition, first)
+        left, moved = dict(bounds), time.monotonic()
+        while left:
+            batches = await self._consumer.getmany(timeout_ms=_POLL_MS)
+            if batches:
+                moved = time.monotonic()
+            elif time.monotonic() - moved > self._stalled:
+                raise TimeoutError(f"{len(left)} partitions not read to their end")
+            for partition, batch in batches.items():
+                for record in batch:
+                    if record.offset < bounds[partition][1]:
+                        yield self._plain(record)
+            positions = {p: await self._consumer.position(p) for p in left}
+            left = {p: at for p, at in left.items() if positions[p] < at[1]}
+
+    def _plain(self, record: Any) -> LogRecord:
+        begin = self.begins.get((record.topic, record.partition))
+        if begin is not None and begin.since is None:
+            # Retention takes whole segments from the front: behind their first nothing is gone.
+            self.begins[record.topic, record.partition] = Begin(begin.offset, record.timestamp)
+        return LogRecord(
+            self.roles[record.topic],
+            record.topic,
+            record.partition,
+            record.offset,
+            record.timestamp,
+            record.key,
+            record.value,
+            tuple((name, value or b"") for name, value in record.headers),
+        )
+
+
+@asynccontextmanager
+async def opened(
+    roles: Mapping[str, Role], *, since: int | None = None, stalled: float = 60.0, **client: Any
+) -> AsyncIterator[Topics]:
+    """These topics (name: role) from their beginning, or from `since`, to their end as of now.
+
+    `since` in milliseconds by the records' timestamps; `client` holds settings that every aiokafka
+    client takes, at least bootstrap_servers. Raises LookupError for a topic that is not there.
+    """
+    partitions = await partitions_of(roles, **client)
+    settings = {
+        "max_poll_records": _AT_ONCE,
+        "max_partition_fetch_bytes": _FETCH_BYTES,
+        **client,
+        "enable_auto_commit": False,
+        "isolation_level": "read_committed",
+        "auto_offset_reset": "none",
+    }
+    consumer = AIOKafkaConsumer(**settings)
+    await consumer.start()
+    try:
+        consumer.assign(partitions)
+        ends = await consumer.end_offsets(partitions)
+        earliest = await consumer.beginning_offsets(partitions)
+        firsts = dict(earliest)
+        if since is not None:
+            found = await consumer.offsets_for_times(dict.fromkeys(partitions, since))
+            firsts = {p: at.offset if (at := found[p]) else ends[p] for p in partitions}
+        begins = {
+            (p.topic, p.partition): Begin(first, since if first > earliest[p] else None)
+            for p, first in firsts.items()
+            if first > 0
+        }
+        bounds = {p: (firsts[p], ends[p]) for p in partitions}
+        yield Topics(consumer, roles, bounds, begins, stalled)
+    finally:
+        await consumer.stop()
 
 
 async def read_topics(
@@ -24,45 +131,11 @@ async def read_topics(
     """Every committed record of these topics (topic name: role) up to now.
 
     `client` holds settings that every aiokafka client takes, at least bootstrap_servers. Raises
-    LookupError for a topic that is not there, TimeoutError after `timeout` seconds.
+    LookupError for a topic that is not there, TimeoutError when nothing comes for `timeout`
+    seconds.
     """
-    partitions = await partitions_of(roles, **client)
-    consumer = AIOKafkaConsumer(
-        enable_auto_commit=False,
-        isolation_level="read_committed",
-        auto_offset_reset="none",
-        **client,
-    )
-    await consumer.start()
-    try:
-        return await _read(consumer, partitions, roles, time.monotonic() + timeout)
-    finally:
-        await consumer.stop()
-
-
-async def _read(
-    consumer: AIOKafkaConsumer,
-    partitions: list[TopicPartition],
-    roles: Mapping[str, Role],
-    deadline: float,
-) -> list[LogRecord]:
-    consumer.assign(partitions)
-    starts = await consumer.beginning_offsets(partitions)
-    ends = await consumer.end_offsets(partitions)
-    for partition, start in starts.items():
-        consumer.seek(partition, start)
-    records: list[LogRecord] = []
-    left = {partition for partition in partitions if starts[partition] < ends[partition]}
-    while left:
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{len(left)} partitions not read to their end")
-        batches = await consumer.getmany(timeout_ms=_POLL_MS)
-        for partition, batch in batches.items():
-            records += [
-                _plain(record, roles) for record in batch if record.offset < ends[partition]
-            ]
-        left = {p for p in left if await consumer.position(p) < ends[p]}
-    return records
+    async with opened(roles, stalled=timeout, **client) as topics:
+        return [record async for record in topics.records(roles)]
 
 
 async def partitions_of(topics: Iterable[str], **client: Any) -> list[TopicPartition]:
@@ -80,16 +153,3 @@ async def partitions_of(topics: Iterable[str], **client: Any) -> list[TopicParti
         numbers = sorted(part["partition"] for part in described[topic]["partitions"])
         found += [TopicPartition(topic, number) for number in numbers]
     return found
-
-
-def _plain(record: Any, roles: Mapping[str, Role]) -> LogRecord:
-    return LogRecord(
-        roles[record.topic],
-        record.topic,
-        record.partition,
-        record.offset,
-        record.timestamp,
-        record.key,
-        record.value,
-        tuple((name, value or b"") for name, value in record.headers),
-    )

@@ -104,6 +104,13 @@ class Bad:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """Written in a way that is not read here: what came of it is not judged."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Free:
     """Asks nothing. Whether it is counted, used as context or refused is left to the bridge."""
 
@@ -122,7 +129,7 @@ class Settled:
         return self.entry.get("payload")
 
 
-Reading = Asked | Went | Kept | Announced | Over | Bad | Free
+Reading = Asked | Went | Kept | Announced | Over | Bad | Unread | Free
 
 
 def is_text(value: Any) -> bool:

@@ -77,12 +77,10 @@ class Story:
         events = [record for record in by_role["input"] if record.value is not None]
         meant = [event for record in events for event in self._events(record)]
         self.events = [Event(*event) for event in asked_at_the_end(meant)]
-        given = by_role["answers"] + by_role["operations"]
-        self.given = {
-            record.place: read_given(record, setup.json_depth, setup.record_bytes, setup.slots)
-            for record in given
-            if record.value is not None
-        }
+        limits = (setup.json_depth, setup.record_bytes, setup.slots)
+        written = [r for r in by_role["answers"] + by_role["operations"] if r.value is not None]
+        read = [given for record in written if (given := read_given(record, *limits))]
+        self.given = {given.record.place: given for given in read}
         self.commands = list(self._outputs(by_role["resume-commands"]))
         self.verdicts = list(self._outputs(by_role["answer-verdicts"]))
         self.letters = by_role["dead-letters"]
@@ -90,7 +88,8 @@ class Story:
         self.lives = self._lives(by_role["approvals"])
         # Broker time is known from the topics that the broker stamps itself.
         own = (records for role, records in by_role.items() if role != "input")
-        self.horizon = max((r.timestamp for records in own for r in records), default=0)
+        newest = max((r.timestamp for records in own for r in records), default=0)
+        self.horizon = max(newest, setup.now or 0)
         self._index()
 
     def settled(self, place: Place) -> bool:
@@ -102,6 +101,13 @@ class Story:
             return False
         hops = self.hops_of.get(place, [])
         return all(positions.get(hop.place[:2], 0) > hop.offset for hop in hops)
+
+    def remembers(self, instant: int) -> bool:
+        """Whether a run that was open then has its approvals on the topic, nothing lost."""
+        setup = self.setup
+        if not setup.compacted:
+            return True
+        return setup.remembered_ms is not None and instant > self.horizon - setup.remembered_ms
 
     def latest(self, approval_id: str | None) -> Life | None:
         lives = self.lives.get(approval_id or "")
@@ -116,6 +122,16 @@ class Story:
         """The answer records whose verdict for this question is `accepted`."""
         origins = (verdict.origin for verdict in self.accepted_by.get(approval_id, []))
         return [self.given[origin] for origin in origins if origin in self.given]
+
+    def published(self) -> Iterator[tuple[LogRecord, Place]]:
+        """Every record that the bridge wrote, and the place of the input that made it."""
+        for lives in self.lives.values():
+            for life in lives:
+                yield from ((revision.record, revision.origin) for revision in life.revisions)
+        for output in self.commands + self.verdicts:
+            yield output.record, output.origin
+        for record in self.letters + self.hops:
+            yield record, header_origin(record)
 
     def opener(self, lives: list[Life]) -> Asked | None:
         """What the record asked that opened this run."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
-from uuid import UUID
+from typing import Any, TypeAlias
 
-from bridge.core.durations import parse_duration
+from bridge.audit.invariants import INVARIANTS
+from bridge.cli import typed
 
 EXIT_CODES = """\
 exit codes:
   0 done                      3 cluster or topics
-  1 unexpected                4 answer not accepted (the verdict is printed)
+  1 unexpected                4 answer not accepted (the verdict is printed), or
+                                a promise that audit found broken
   2 usage or configuration    5 no verdict in time
                               6 shutdown deadline missed
 """
@@ -26,6 +26,7 @@ examples:
   interrupt-bridge pending                           who waits for an answer?
   interrupt-bridge answer ID --payload '{{"approved": true}}' --by ann@example.org
   interrupt-bridge trace thread-1                    everything that happened on a thread
+  interrupt-bridge audit                             does the log keep what the bridge promises?
   interrupt-bridge doctor                            what is wrong, and what to do about it
 
 Settings come from --config, else $BRIDGE_CONFIG, else ./bridge.toml; every key also from the
@@ -67,6 +68,7 @@ def build() -> argparse.ArgumentParser:
     _answer(commands)
     _withdraw(commands)
     _trace(commands)
+    _audit(commands)
     _positions(commands)
     _deployment(commands)
     _doctor(commands)
@@ -108,10 +110,13 @@ def _topics(commands: Commands) -> None:
         "topics create --replication-factor 3",
     )
     create.add_argument(
-        "--partitions", type=_count, metavar="N", help="instead of topics.partitions"
+        "--partitions", type=typed.count, metavar="N", help="instead of topics.partitions"
     )
     create.add_argument(
-        "--replication-factor", type=_count, metavar="R", help="default: 3, or as many as brokers"
+        "--replication-factor",
+        type=typed.count,
+        metavar="R",
+        help="default: 3, or as many as brokers",
     )
     _command(
         inner,
@@ -153,7 +158,7 @@ def _answer(commands: Commands) -> None:
         "answer a pending question and wait for the verdict",
         """answer 6b1f6f2e-… --payload '{"approved": true}' --by ann@example.org""",
     )
-    parser.add_argument("approval_id", type=_uuid, metavar="APPROVAL_ID")
+    parser.add_argument("approval_id", type=typed.uuid, metavar="APPROVAL_ID")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--payload", metavar="JSON", help="the answer, as the question's schema asks")
     what.add_argument("--payload-file", metavar="FILE", help="the same from a file; - is stdin")
@@ -173,7 +178,7 @@ def _withdraw(commands: Commands) -> None:
         "close the whole run of a question without resuming it",
         'withdraw 6b1f6f2e-… --reason "asked by mistake"',
     )
-    parser.add_argument("approval_id", type=_uuid, metavar="APPROVAL_ID")
+    parser.add_argument("approval_id", type=typed.uuid, metavar="APPROVAL_ID")
     parser.add_argument("--reason", required=True, metavar="TEXT")
     parser.add_argument("--by", metavar="WHO", help="who withdraws it")
     _wait(parser)
@@ -194,6 +199,40 @@ def _trace(commands: Commands) -> None:
     parser.add_argument("--json", action="store_true", help="one record a line, payloads included")
 
 
+def _audit(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "audit",
+        "bridge.cli.audit:run",
+        "judge the log by what the bridge promises, and say which promise it breaks",
+        "audit --since 1d --json | jq '.invariants[].violations[]'",
+    )
+    promises = "\n".join(f"  {each.name:4}{each.promise}" for each in INVARIANTS)
+    parser.epilog = f"promises:\n{promises}\n\n{parser.epilog}\n{EXIT_CODES}"
+    parser.add_argument(
+        "--since",
+        type=typed.since,
+        metavar="WHEN",
+        help="an instant, or so long ago (1d): what began before is not judged",
+    )
+    parser.add_argument("--thread", metavar="THREAD", help="only this one, by its id")
+    parser.add_argument("--json", action="store_true", help="as one JSON object")
+    parser.add_argument(
+        "--settle",
+        type=typed.duration,
+        default=typed.duration("10s"),
+        metavar="TIME",
+        help="what is younger is in flight, and not judged (default: 10s)",
+    )
+    parser.add_argument(
+        "--max-records",
+        type=typed.count,
+        default=1_000_000,
+        metavar="N",
+        help="refuse to hold more in memory (default: 1000000)",
+    )
+
+
 def _positions(commands: Commands) -> None:
     positions = commands.add_parser("positions", help="show where slots read, or move one on")
     inner = positions.add_subparsers(metavar="COMMAND", required=True)
@@ -211,11 +250,17 @@ def _positions(commands: Commands) -> None:
         "move stored positions of a slot: those that are lost, or the one that is named",
         "positions skip --slot 3 --to earliest --yes",
     )
-    skip.add_argument("--slot", type=_number, required=True, metavar="N")
+    skip.add_argument("--slot", type=typed.number, required=True, metavar="N")
     skip.add_argument("--topic", metavar="NAME", help="also where its position is not lost")
-    skip.add_argument("--partition", type=_number, metavar="P", help="only this one of the topic")
     skip.add_argument(
-        "--to", type=_target, required=True, metavar="WHERE", help="earliest, latest or an offset"
+        "--partition", type=typed.number, metavar="P", help="only this one of the topic"
+    )
+    skip.add_argument(
+        "--to",
+        type=typed.target,
+        required=True,
+        metavar="WHERE",
+        help="earliest, latest or an offset",
     )
     skip.add_argument("--yes", action="store_true", help="without it nothing is changed")
 
@@ -239,7 +284,7 @@ def _deployment(commands: Commands) -> None:
     )
     adopt.add_argument(
         "--inputs",
-        type=_start,
+        type=typed.start,
         metavar="WHERE",
         help="where a slot without its state reads on: earliest, latest or an instant",
     )
@@ -279,59 +324,8 @@ def _demo(commands: Commands) -> None:
 def _wait(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wait",
-        type=_duration,
-        default=_duration("30s"),
+        type=typed.duration,
+        default=typed.duration("30s"),
         metavar="TIME",
         help="for the verdict; 0s: do not wait (default: 30s)",
     )
-
-
-def _uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            "not an approval id; `interrupt-bridge pending` lists them"
-        ) from None
-
-
-def _duration(text: str) -> float:
-    try:
-        return parse_duration(text) / 1_000
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _target(text: str) -> Literal["earliest", "latest"] | int:
-    if text == "earliest":
-        return "earliest"
-    if text == "latest":
-        return "latest"
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError("earliest, latest or an offset")
-    return int(text)
-
-
-def _start(text: str) -> Literal["earliest", "latest"] | int:
-    if text == "earliest":
-        return "earliest"
-    if text == "latest":
-        return "latest"
-    try:
-        return round(datetime.fromisoformat(text).astimezone(UTC).timestamp() * 1_000)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text} is none of earliest, latest and 2026-11-30T12:00:00Z"
-        ) from None
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError("a whole number, 0 or more")
-    return int(text)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError("a whole number, 1 or more")
-    return int(text)

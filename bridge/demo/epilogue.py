@@ -9,10 +9,11 @@ import asyncio
 import statistics
 from collections.abc import Iterator, Mapping
 
-from bridge.audit.checker import Report, check
+from bridge.audit.checker import check
 from bridge.audit.log import Role, Setup, Source
 from bridge.audit.outside import Recovery
 from bridge.audit.reader import read_topics
+from bridge.audit.report import Report
 from bridge.demo.outcomes import outcomes
 from bridge.demo.scene import TAKEOVER_SECONDS, Scene
 from bridge.demo.stage import SLOTS, command_line

@@ -55,6 +55,7 @@ COMMANDS: Final[Mapping[str, Rights]] = {
         "resume-commands": ("Read",),
         "dead-letters": ("Read",),
     },
+    "audit": dict.fromkeys(WORKER, ("Read",)),
 }
 """What the commands for people do with topics; the others do what a worker does."""
 

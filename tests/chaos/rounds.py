@@ -15,10 +15,11 @@ from pathlib import Path
 
 from aiokafka.admin import NewTopic
 
-from bridge.audit.checker import Report, check
+from bridge.audit.checker import check
 from bridge.audit.log import LogRecord, Role, Setup
 from bridge.audit.outside import Recovery
 from bridge.audit.reader import read_topics
+from bridge.audit.report import Report
 from bridge.kafka import topic_admin
 from bridge.kafka.topics import Wanted
 from bridge.records.topics import Topics

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from bridge.audit.checker import Report, check
+from bridge.audit.checker import check
 from bridge.audit.log import LogRecord, Role
+from bridge.audit.report import Report
 from tests.chaos.rehearsal import SETUP, rehearsed
 
 Body = dict[str, Any]

@@ -97,7 +97,8 @@ def test_bad_answers_are_bad() -> None:
     chance = random.Random(3)
     for _ in range(200):
         record = LogRecord("answers", "answers", 0, 0, 0, None, bad_answer(chance))
-        assert read_given(record, 64, 1_000_000).sound is not True, record.value
+        given = read_given(record, 64, 1_000_000)
+        assert given is None or given.sound is not True, record.value
 
 
 @pytest.mark.parametrize("name", AGENTS)
