@@ -114,7 +114,11 @@ def _lawfully_refused(story: Story, record: LogRecord, rivals: int | None) -> It
             )
         elif reason == "no_timestamp" and _YEAR_2000 <= record.timestamp < _YEAR_2100:
             yield Violation("I4", "no_timestamp for a stamped record", (text_of(record.place),))
-        elif reason in {"run_conflict", "run_reused"} and rivals is not None and rivals < 2:
+        elif (
+            reason in {"run_conflict", "run_reused"}
+            and rivals in {0, 1}
+            and not story.lacks("input")
+        ):
             yield Violation(
                 "I4", f"{reason} without another event of that run", (text_of(record.place),)
             )

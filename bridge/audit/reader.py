@@ -92,8 +92,9 @@ async def opened(
 ) -> AsyncIterator[Topics]:
     """These topics (name: role) from their beginning, or from `since`, to their end as of now.
 
-    `since` in milliseconds by the records' timestamps; `client` holds settings that every aiokafka
-    client takes, at least bootstrap_servers. Raises LookupError for a topic that is not there.
+    `since` in milliseconds by the records' timestamps, of all but approvals; `client` holds
+    settings that every aiokafka client takes, at least bootstrap_servers. Raises LookupError for a
+    topic that is not there.
     """
     partitions = await partitions_of(roles, **client)
     settings = {
@@ -112,8 +113,10 @@ async def opened(
         earliest = await consumer.beginning_offsets(partitions)
         firsts = dict(earliest)
         if since is not None:
-            found = await consumer.offsets_for_times(dict.fromkeys(partitions, since))
-            firsts = {p: at.offset if (at := found[p]) else ends[p] for p in partitions}
+            # Approvals are compacted, and say which runs are known: those are read whole.
+            cut = [p for p in partitions if roles[p.topic] != "approvals"]
+            found = await consumer.offsets_for_times(dict.fromkeys(cut, since))
+            firsts |= {p: at.offset if (at := found[p]) else ends[p] for p in cut}
         begins = {
             (p.topic, p.partition): Begin(first, since if first > earliest[p] else None)
             for p, first in firsts.items()

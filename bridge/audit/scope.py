@@ -14,7 +14,7 @@ from bridge.audit import ids
 from bridge.audit.asked import RunKey
 from bridge.audit.log import LogRecord, Place, Role, Violation, place_in
 from bridge.audit.readings import Unread
-from bridge.audit.story import Event, Life, Story
+from bridge.audit.story import Event, Life, Output, Story
 
 Why = Literal[
     "in_flight", "not_read_yet", "began_before", "other_framing", "other_topic", "other_thread"
@@ -51,6 +51,10 @@ class Scope:
         for record, origin in story.published():
             self._published[record.place] = (record, origin)
             self._came_of[origin].append(record)
+        # Also where the answer itself is not in the log: an early one is older than its question.
+        self._verdicts: dict[str, list[Output]] = defaultdict(list)
+        for verdict in story.verdicts:
+            self._verdicts[str(verdict.body.get("approval_id"))].append(verdict)
 
     def of_run(self, key: RunKey) -> Why | None:
         if key not in self._runs:
@@ -100,7 +104,8 @@ class Scope:
         outputs = [revision for life in lives for revision in life.revisions]
         outputs += story.commands_of.get(key, [])
         for life in lives:
-            outputs += story.accepted_by.get(str(life.last.body.get("approval_id")), [])
+            said = self._verdicts.get(str(life.last.body.get("approval_id")), [])
+            outputs += [verdict for verdict in said if verdict.body.get("verdict") == "accepted"]
         if any(self._is_young(output.record) for output in outputs):
             return "in_flight"
         places = [output.origin for output in outputs]
@@ -111,7 +116,7 @@ class Scope:
             return why
         if any(isinstance(e.reading, Unread) for at in places for e in self._events.get(at, ())):
             return "other_framing"
-        return "began_before" if self._is_cut(lives) else None
+        return "began_before" if self._is_cut(lives) or self._asked_before(lives) else None
 
     def _is_cut(self, lives: Sequence[Life]) -> bool:
         """Whether a record of the run can be missing because it is too old for the log."""
@@ -123,6 +128,18 @@ class Scope:
             return False
         closed = max(life.last.at("closed_at") or 0 for life in lives)
         return closed < self._missing_before(_CAUSES, None)
+
+    def _asked_before(self, lives: Sequence[Life]) -> bool:
+        """Whether what it asks stood in records before its own, and the log may lack those.
+
+        Items of A2A do, that a plain status asks for; what AG-UI's runs tell before they end.
+        """
+        if not self._story.lacks("input"):
+            return False
+        opener, first = self._story.opener(list(lives)), lives[0].revisions[0].body
+        if opener is None:
+            return True
+        return opener.bare and first.get("interrupt_id") != first.get("run_id")
 
     def _of_published(self, record: LogRecord, origin: Place) -> Why | None:
         """Its input may be gone, or it may be young; whose it is its input tells."""
@@ -150,7 +167,7 @@ class Scope:
         else:
             record = events[0].record if given is None else given.record
             home = None
-            if given is not None and given.approval_id and self._setup.slots:
+            if given is not None and given.sound and given.approval_id and self._setup.slots:
                 home = ids.home_of_id(given.approval_id, self._setup.slots)
             is_old = record.timestamp < self._missing_before(_OUTPUTS, home)
             if is_old or (not came and self._is_before_the_start(place)):

@@ -109,6 +109,11 @@ class Story:
             return True
         return setup.remembered_ms is not None and instant > self.horizon - setup.remembered_ms
 
+    def lacks(self, role: Role) -> bool:
+        """Whether older records of that role may be missing, and with them the cause of others."""
+        setup = self.setup
+        return any(setup.topics.get(topic) == role for topic, _ in setup.begins)
+
     def latest(self, approval_id: str | None) -> Life | None:
         lives = self.lives.get(approval_id or "")
         return lives[-1] if lives else None
