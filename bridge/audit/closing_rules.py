@@ -38,6 +38,7 @@ def nothing_stays_open_for_ever(story: Story) -> Iterator[Violation]:
 
 def closed_for_a_cause(story: Story) -> Iterator[Violation]:
     """I2: superseded needs a rival run, an operator's reason its operation, moved_on a new run."""
+    operated = _operated(story)
     runs_of: dict[tuple[str, ...], set[str]] = {}
     for key in story.asked:
         runs_of.setdefault(key[:3], set()).add(key[3])
@@ -50,7 +51,7 @@ def closed_for_a_cause(story: Story) -> Iterator[Violation]:
         reasons = {str(life.last.body.get("closed_reason")) for life in lives}
         if outcome == "superseded" and len(runs_of.get(key[:3], ())) < 2:
             yield Violation("I2", "superseded by no other run", key)
-        if outcome == "withdrawn" and "operator" in reasons and not _operated(story, key):
+        if outcome == "withdrawn" and "operator" in reasons and not operated & {key, key[2:]}:
             yield Violation("I2", "withdrawn by no operation", key)
         elsewhere = reasons & _WENT_ON
         if outcome == "withdrawn" and not elsewhere <= _causes(story, key, gone.get(key[:3], [])):
@@ -152,16 +153,18 @@ def _said_of(story: Story, lives: list[Life]) -> set[str]:
     return {(letter.header("bridge-reason") or b"").decode() for letter in letters}
 
 
-def _operated(story: Story, key: RunKey) -> bool:
+def _operated(story: Story) -> set[tuple[str, str] | RunKey]:
+    """Runs that accepted operations were about: thread and run, or all four names."""
+    found: set[tuple[str, str] | RunKey] = set()
     for verdict in story.verdicts:
         given = story.given.get(verdict.origin)
         if given is None or given.is_answer or verdict.body.get("verdict") != "accepted":
             continue
         life = story.latest(given.approval_id)
-        named = (given.body.get("thread_id"), given.body.get("run_id"))
-        if named == (key[2], key[3]) or (life is not None and life.last.run_key == key):
-            return True
-    return False
+        found.add((str(given.body.get("thread_id")), str(given.body.get("run_id"))))
+        if life is not None:
+            found.add(life.last.run_key)
+    return found
 
 
 def _overdue(story: Story, life: Life) -> bool:

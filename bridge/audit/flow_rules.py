@@ -19,8 +19,9 @@ _ABOUT_A_RUN = frozenset({b"command_too_large", b"no_refusal_configured"})
 def outputs_have_their_input(story: Story) -> Iterator[Violation]:
     """I6: nothing is published about a record that is not there, or was not yet passed."""
     events = {event.record.place for event in story.events}
-    known = events | set(story.given)
-    named = [(verdict.record, verdict.origin, set(story.given)) for verdict in story.verdicts]
+    given = set(story.given)
+    known = events | given
+    named = [(verdict.record, verdict.origin, given) for verdict in story.verdicts]
     named += [(record, header_origin(record), known) for record in story.letters + story.hops]
     for lives in story.lives.values():
         for life in lives:

@@ -9,6 +9,7 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from json.encoder import encode_basestring
 from typing import Any
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -155,7 +156,7 @@ def _text(value: Any, number: Any, *, ordered: bool) -> str:
 
 
 def _quoted(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return encode_basestring(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _magnitude(number: str) -> str:

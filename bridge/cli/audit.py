@@ -124,7 +124,7 @@ class Audit:
         except TooManyRecords as error:
             raise ConfigError(
                 f"{error} would have to be held in memory: give --since or --thread, or more "
-                "--max-records (a hundred thousand take about 300 MB)"
+                "--max-records (a hundred thousand take about 500 MB)"
             ) from None
         finally:
             progress.end()

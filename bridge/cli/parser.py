@@ -227,9 +227,9 @@ def _audit(commands: Commands) -> None:
     parser.add_argument(
         "--max-records",
         type=typed.count,
-        default=1_000_000,
+        default=250_000,
         metavar="N",
-        help="refuse to hold more in memory (default: 1000000)",
+        help="refuse to hold more in memory (default: 250000)",
     )
 
 
