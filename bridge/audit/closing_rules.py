@@ -29,7 +29,12 @@ def nothing_stays_open_for_ever(story: Story) -> Iterator[Violation]:
             yield Violation("I2", "every interrupt is covered, yet the run is open", key)
         if not story.setup.final:
             continue
-        if any(_overdue(story, life) for life in lives):
+        due = [
+            life.last.at("expires_at") or story.horizon
+            for life in lives
+            if life.statuses[-1] in {"pending", "answered"}
+        ]
+        if any(expires + story.setup.expiry_grace_ms < story.horizon for expires in due):
             yield Violation("I2", "an interrupt is past its expiry and still open", key)
         if key[:3] in waiting:
             yield Violation("I2", "two open runs on one thread", (*key, waiting[key[:3]][3]))
@@ -58,7 +63,7 @@ def closed_for_a_cause(story: Story) -> Iterator[Violation]:
             yield Violation("I2", "moved on without an event that says so", key)
         if outcome == "unresumable" and not _is_given_up(lives):
             yield Violation("I2", "given up without a reason", key)
-        if outcome == "unresumable" and not reasons & _said_of(story, lives):
+        if outcome == "unresumable" and not reasons & set(story.reasons_of(lives[0].last.origin)):
             yield Violation("I2", "given up, and no dead letter says so", key)
 
 
@@ -105,15 +110,10 @@ def _closes(
     afterwards = published is not None and record.timestamp > published + story.setup.clock_slack_ms
     ours = {str(life.last.body.get("interrupt_id")) for life in lives}
     covered = went.resumes is None or ours <= set(went.resumes)
-    is_later = (behind or afterwards) and _is_later(opening, asked, record, went)
-    return covered and is_later and story.settled(record.place)
-
-
-def _is_later(opening: LogRecord, asked: Asked, record: LogRecord, went: Went) -> bool:
-    """By generation where one side has it and both do, else by instant."""
-    if asked.generation or went.generation:
-        return 0 < asked.generation < went.generation
-    return _is_after(opening, asked, record, went)
+    is_later = _is_after(opening, asked, record, went)
+    if asked.generation or went.generation:  # sure only where both have one
+        is_later = 0 < asked.generation < went.generation
+    return covered and (behind or afterwards) and is_later and story.settled(record.place)
 
 
 def _is_after(opening: LogRecord, asked: Asked, record: LogRecord, went: Went) -> bool:
@@ -147,12 +147,6 @@ def operations_take_effect(story: Story) -> Iterator[Violation]:
             yield Violation("I2", "an accepted operation had no effect", (text_of(place),))
 
 
-def _said_of(story: Story, lives: list[Life]) -> set[str]:
-    """Reasons of the dead letters about the record that asked."""
-    letters = story.letters_of.get(lives[0].last.origin, [])
-    return {(letter.header("bridge-reason") or b"").decode() for letter in letters}
-
-
 def _operated(story: Story) -> set[tuple[str, str] | RunKey]:
     """Runs that accepted operations were about: thread and run, or all four names."""
     found: set[tuple[str, str] | RunKey] = set()
@@ -165,10 +159,3 @@ def _operated(story: Story) -> set[tuple[str, str] | RunKey]:
         if life is not None:
             found.add(life.last.run_key)
     return found
-
-
-def _overdue(story: Story, life: Life) -> bool:
-    expires = life.last.at("expires_at")
-    if expires is None or life.statuses[-1] not in {"pending", "answered"}:
-        return False
-    return expires + story.setup.expiry_grace_ms < story.horizon

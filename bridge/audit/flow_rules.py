@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from bridge.audit import ids
-from bridge.audit.answers import Given
-from bridge.audit.log import LogRecord, Violation, text_of
-from bridge.audit.readings import Asked, Bad, Kept, Reading, Went
+from bridge.audit.log import LogRecord, Place, Violation, text_of
+from bridge.audit.readings import Asked, Bad, Kept, Went
 from bridge.audit.story import Story, header_origin
 
-_JUDGED_AT_HOME = frozenset({b"run_conflict", b"run_reused", b"too_old", b"no_timestamp"})
-_ABOUT_A_RUN = frozenset({b"command_too_large", b"no_refusal_configured"})
+_JUDGED_AT_HOME = frozenset({"run_conflict", "run_reused", "too_old", "no_timestamp"})
+_ABOUT_A_RUN = frozenset({"command_too_large", "no_refusal_configured"})
 
 
 def outputs_have_their_input(story: Story) -> Iterator[Violation]:
@@ -52,50 +51,56 @@ def outputs_stand_at_home(story: Story) -> Iterator[Violation]:
 
 def hops_lead_home_once(story: Story) -> Iterator[Violation]:
     """I6: a record off its home partition goes there once, as it came; one at home stays."""
-    originals = {event.record.place: event.record for event in story.events}
-    originals |= {place: given.record for place, given in story.given.items()}
-    told = Counter(event.record.place for event in story.events)
-    told.update(list(story.given))
+    originals, told = _inputs(story)
+    kinds = {"input": b"event", "answers": b"answer", "operations": b"operation"}
     for place, hops in story.hops_of.items():
         if len({hop.partition for hop in hops}) < len(hops) or len(hops) > told[place]:
             yield Violation("I6", "a record was rerouted twice", (text_of(place),))
         original = originals.get(place)
-        if original is not None and any(not _unchanged(original, hop) for hop in hops):
+        if original is None:
+            continue  # named above
+        if any(not _unchanged(original, hop) for hop in hops):
             yield Violation("I6", "a record changed on the way home", (text_of(place),))
-        if original is not None and any(not _says_what_it_is(story, original, h) for h in hops):
+        source = story.setup.sources.get(original.topic)
+        meant = (kinds.get(original.role), source.name.encode() if source else None)
+        if any(
+            (hop.header("bridge-hop"), hop.header("bridge-hop-source")) != meant for hop in hops
+        ):
             yield Violation("I6", "a hop says that it is something else", (text_of(place),))
-    if not story.setup.slots:
-        return
-    for record, home in _homes(story, story.setup.slots):
+    slots = story.setup.slots
+    for record, home in _homes(story, slots) if slots else ():
         found = [hop.partition for hop in story.hops_of.get(record.place, [])]
-        wanted = [] if record.partition % story.setup.slots == home else [home]
+        wanted = [] if slots is None or record.partition % slots == home else [home]
+        # What is refused stays where it stands, unless its thread had to be known for that.
+        refused = set(story.reasons_of(record.place)) - _JUDGED_AT_HOME - _ABOUT_A_RUN
         if found and found != wanted:
             yield Violation("I6", "a record was rerouted astray", (text_of(record.place),))
-        if wanted and not found and story.settled(record.place) and not _refused(story, record):
+        if wanted and not found and story.settled(record.place) and not refused:
             yield Violation("I6", "a record never went home", (text_of(record.place),))
 
 
 def bad_records_are_set_aside(story: Story) -> Iterator[Violation]:
     """I9: exactly one dead letter for each bad record, its bytes unchanged, none for good ones."""
-    originals = {event.record.place: event.record for event in story.events}
-    originals |= {place: given.record for place, given in story.given.items()}
-    told = Counter(event.record.place for event in story.events)
+    originals, told = _inputs(story)
     for place, letters in story.letters_of.items():
         if len(letters) > max(1, told[place]):  # a page of tasks has one for each
             yield Violation("I9", f"{len(letters)} dead letters for one record", (text_of(place),))
         original = originals.get(place)
         if original is None:
             continue  # I6 names it
-        for letter in letters:
-            if not _is_copy(original, letter):
+        for letter, reason in zip(letters, story.reasons_of(place), strict=True):
+            # One about a run that cannot go on tells of the run.
+            cut = letter.header("bridge-sha256") is not None
+            same_key = cut or letter.key == original.key
+            if reason not in _ABOUT_A_RUN and not (same_key and _unchanged(original, letter)):
                 yield Violation("I9", "a dead letter is not the record", (text_of(place),))
-            if not letter.header("bridge-reason"):
+            if not reason:
                 yield Violation("I9", "a dead letter without a reason", (text_of(place),))
     for record, bad in _good_or_bad(story):
-        letters = story.letters_of.get(record.place, [])
-        if bad and not letters and story.settled(record.place):
+        set_aside = record.place in story.letters_of
+        if bad and not set_aside and story.settled(record.place):
             yield Violation("I9", "a bad record was dropped silently", (text_of(record.place),))
-        if not bad and letters:
+        if not bad and set_aside:
             yield Violation("I9", "a good record was set aside", (text_of(record.place),))
 
 
@@ -106,51 +111,34 @@ def _good_or_bad(story: Story) -> Iterator[tuple[LogRecord, bool]]:
             yield event.record, True
     for place, given in story.given.items():
         said = {verdict.body.get("verdict") for verdict in story.verdicts_of.get(place, [])}
-        if given.sound is False or "malformed" in said:
-            yield given.record, True
-        elif given.sound:
-            yield given.record, False
+        if given.sound is not None or "malformed" in said:
+            yield given.record, given.sound is False or "malformed" in said
+
+
+def _inputs(story: Story) -> tuple[dict[Place, LogRecord], Counter[Place]]:
+    """Every input record by its place, and how many things each of them tells."""
+    originals = {event.record.place: event.record for event in story.events}
+    originals |= {place: given.record for place, given in story.given.items()}
+    told = Counter(event.record.place for event in story.events)
+    told.update(list(story.given))
+    return originals, told
 
 
 def _homes(story: Story, slots: int) -> Iterator[tuple[LogRecord, int]]:
-    """The records whose thread is beyond doubt, with its home slot."""
-    told = Counter(event.record.place for event in story.events)
-    for event in story.events:
-        thread = _sure_thread(event.reading)
-        if thread is not None and told[event.record.place] == 1:
-            yield event.record, ids.home(thread, slots)
+    """The records that become an input of a thread beyond doubt, with its home slot."""
+    _, told = _inputs(story)
+    for record, _, reading in story.events:
+        sure = isinstance(reading, Asked | Kept) or (isinstance(reading, Went) and reading.surely)
+        if sure and told[record.place] == 1:
+            yield record, ids.home(reading.thread, slots)  # type: ignore[union-attr]  # has one
     for given in story.given.values():
-        home = given.slot if given.slot is not None else _home_of_run(given, slots)
+        home = given.slot
+        if home is None and given.thread:
+            home = ids.home(given.thread, slots)
+        elif home is None:
+            home = ids.home_of_id(given.approval_id or "", slots)
         if given.sound and home is not None:
             yield given.record, home
-
-
-def _home_of_run(given: Given, slots: int) -> int | None:
-    if given.thread:
-        return ids.home(given.thread, slots)
-    return ids.home_of_id(given.approval_id or "", slots)
-
-
-def _sure_thread(reading: Reading) -> str | None:
-    """The thread of a record that becomes an input, whether it asks or not."""
-    if isinstance(reading, Went):
-        return reading.thread if reading.surely else None
-    return reading.thread if isinstance(reading, Asked | Kept) else None
-
-
-def _refused(story: Story, record: LogRecord) -> bool:
-    """A record can be refused where it stands, unless its thread had to be known for that."""
-    letters = story.letters_of.get(record.place, [])
-    at_home = _JUDGED_AT_HOME | _ABOUT_A_RUN
-    return any(letter.header("bridge-reason") not in at_home for letter in letters)
-
-
-def _is_copy(original: LogRecord, letter: LogRecord) -> bool:
-    """Whether the letter is the record; one about a run that cannot go on tells of the run."""
-    if letter.header("bridge-reason") in _ABOUT_A_RUN:
-        return True
-    cut = letter.header("bridge-sha256") is not None
-    return (cut or letter.key == original.key) and _unchanged(original, letter)
 
 
 def _unchanged(original: LogRecord, copy: LogRecord) -> bool:
@@ -158,33 +146,18 @@ def _unchanged(original: LogRecord, copy: LogRecord) -> bool:
 
     A hop is keyed by its thread, so the key it came with is looked for in the headers.
     """
+    value, key = original.value or b"", original.key or b""
     if copy.header("bridge-origin-timestamp") != str(original.timestamp).encode():
         return False
     if copy.header("bridge-sha256") is not None:
-        return _cut_from(original, copy)
+        return (
+            copy.header("bridge-sha256") == sha256(value).hexdigest().encode()
+            and copy.header("bridge-size") == str(len(value)).encode()
+            and value.startswith(copy.value or b"")
+            and key.startswith(copy.key or b"")
+        )
     return (
         copy.value == original.value
         and copy.header("bridge-origin-key") == original.key
         and copy.headers[: len(original.headers)] == original.headers
-    )
-
-
-def _says_what_it_is(story: Story, original: LogRecord, hop: LogRecord) -> bool:
-    """Its kind, and of an event the source: by the role and topic that the record came from."""
-    kinds = {"input": b"event", "answers": b"answer", "operations": b"operation"}
-    source = story.setup.sources.get(original.topic)
-    named = source.name.encode() if source else None
-    return (hop.header("bridge-hop"), hop.header("bridge-hop-source")) == (
-        kinds.get(original.role),
-        named,
-    )
-
-
-def _cut_from(original: LogRecord, copy: LogRecord) -> bool:
-    value, key = original.value or b"", original.key or b""
-    return (
-        copy.header("bridge-sha256") == sha256(value).hexdigest().encode()
-        and copy.header("bridge-size") == str(len(value)).encode()
-        and value.startswith(copy.value or b"")
-        and key.startswith(copy.key or b"")
     )

@@ -75,7 +75,12 @@ class Story:
             by_role[record.role].append(record)
         # A null is Kafka's delete: it asks nothing, answers nothing, and is owed nothing.
         events = [record for record in by_role["input"] if record.value is not None]
-        meant = [event for record in events for event in self._events(record)]
+        meant = [
+            (record, source.name, reading)
+            for record in events
+            for source in (setup.sources.get(record.topic) or Source(record.topic),)
+            for reading in read_event(record, source, setup.json_depth, setup.record_bytes)
+        ]
         self.events = [Event(*event) for event in asked_at_the_end(meant)]
         limits = (setup.json_depth, setup.record_bytes, setup.slots)
         written = [r for r in by_role["answers"] + by_role["operations"] if r.value is not None]
@@ -121,7 +126,9 @@ class Story:
     def runs(self) -> Iterator[tuple[RunKey, list[Life]]]:
         """The lives of each run that is remembered, in the order of its interrupts."""
         for key, lives in self.runs_by_key.items():
-            yield key, sorted(lives, key=lambda life: _index_of(life.last.body))
+            places = [life.last.body.get("index") for life in lives]
+            order = [int(at) if isinstance(at, text.Number) else -1 for at in places]
+            yield key, [lives[at] for at in sorted(range(len(lives)), key=order.__getitem__)]
 
     def accepted(self, approval_id: str) -> list[Given]:
         """The answer records whose verdict for this question is `accepted`."""
@@ -138,17 +145,16 @@ class Story:
         for record in self.letters + self.hops:
             yield record, header_origin(record)
 
+    def reasons_of(self, place: Place) -> list[str]:
+        """What the dead letters about that record give as their reason."""
+        letters = self.letters_of.get(place, [])
+        return [(letter.header("bridge-reason") or b"").decode() for letter in letters]
+
     def opener(self, lives: list[Life]) -> Asked | None:
         """What the record asked that opened this run."""
         first = lives[0].revisions[0]
         told = self.asked.get(first.run_key, [])
         return next((asked for record, asked in told if record.place == first.origin), None)
-
-    def _events(self, record: LogRecord) -> Iterator[Event]:
-        setup = self.setup
-        source = setup.sources.get(record.topic) or Source(record.topic)
-        for reading in read_event(record, source, setup.json_depth, setup.record_bytes):
-            yield Event(record, source.name, reading)
 
     def _outputs(self, records: Iterable[LogRecord]) -> Iterator[Output]:
         for record in records:
@@ -239,8 +245,3 @@ def _by_origin(records: Iterable[LogRecord]) -> dict[Place, list[LogRecord]]:
     for record in records:
         found[header_origin(record)].append(record)
     return dict(found)
-
-
-def _index_of(body: dict[str, Any]) -> int:
-    index = body.get("index")
-    return int(index) if isinstance(index, text.Number) else -1
