@@ -52,7 +52,7 @@ class Topics:
         Raises TimeoutError when nothing comes for as long as `opened` was given.
         """
         bounds = {p: at for p, at in self._bounds.items() if p.topic in topics and at[0] < at[1]}
-        # Nothing may run between the two: with reset "none" a partition without a place is an error.
+        # Nothing may run in between: with reset "none" a partition without a place is an error.
         self._consumer.assign(list(bounds))
         for partition, (first, _) in bounds.items():
             self._consumer.seek(partition, first)

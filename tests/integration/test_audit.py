@@ -110,7 +110,7 @@ async def test_what_a_worker_leaves_breaks_no_promise(
         *(THREADS[1],),
         *(1, 1),
     )
-    assert found["records"] == 5  # event, approval twice, answer, verdict, command
+    assert found["records"] == 6  # event, approval twice, answer, verdict, command
 
     assert await site.audit("--since", "1ms", "--json") == 0
     found = json.loads(capsys.readouterr().out)
