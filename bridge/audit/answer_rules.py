@@ -35,10 +35,15 @@ def one_verdict_each(story: Story) -> Iterator[Violation]:
         verdicts = story.verdicts_of.get(place, [])
         if len(verdicts) > 1:
             yield Violation("I8", f"{len(verdicts)} verdicts for one record", (text_of(place),))
-        if not verdicts and _owed(story, given):
+        # An early answer may wait, unless its question is there.
+        waits = given.is_answer and given.sound is not False and not story.setup.final
+        owed = not waits or story.latest(given.approval_id) is not None
+        if not verdicts and owed and story.settled(place):
             yield Violation("I8", "an answer was ignored silently", (text_of(place),))
+        # The sender's id, or the place; either where the record is too broken to tell.
+        known = {given.answer_id} if given.sound else {given.answer_id, text_of(place)}
         for verdict in verdicts:
-            if verdict.body.get("answer_id") not in _ids_of(given):
+            if verdict.body.get("answer_id") not in known:
                 yield Violation("I8", "a verdict under another answer id", (text_of(place),))
             if not _on_its_question(story, given, verdict):
                 yield Violation("I8", "a verdict on another question", (text_of(place),))
@@ -110,13 +115,21 @@ def accepted_shows_and_is_in_time(story: Story) -> Iterator[Violation]:
             if story.remembers(max(verdict.record.timestamp for verdict in verdicts)):
                 yield Violation("I8", "an answer accepted for no question", (approval_id,))
             continue
-        yield from _shown_as_given(story, approval_id, life)
+        body = life.last.body
+        for given in story.accepted(approval_id)[-1:]:
+            wanted = (given.answer_id, given.body.get("answered_by"), given.record.timestamp)
+            said = (body.get("answer_id"), body.get("answered_by"), life.last.at("answered_at"))
+            if said[0] is not None and said != wanted:
+                yield Violation("I8", "an approval shows another answer", (approval_id,))
         shown = {revision.body.get("answer_id") for revision in life.revisions}
         for verdict in verdicts:
             if verdict.body.get("answer_id") not in shown:
                 yield Violation("I8", "an accepted answer does not show", (approval_id,))
             yield from _in_time(story, verdict, life)
-    yield from _answered_without_answer(story)
+    for approval_id, lives in story.lives.items():
+        answered = any({"answered", "cancelled"} & set(life.statuses) for life in lives)
+        if answered and approval_id not in story.accepted_by:
+            yield Violation("I8", "answered without an accepted answer", (approval_id,))
 
 
 def refusals_have_their_cause(story: Story) -> Iterator[Violation]:
@@ -133,7 +146,10 @@ def refusals_have_their_cause(story: Story) -> Iterator[Violation]:
         elif said in _CLOSED_AS and (life or not story.setup.compacted):
             if life is None or life.last.body.get("run_outcome") not in _CLOSED_AS[said]:
                 yield Violation("I8", f"{said} for a run that did not close so", (place,))
-        elif said == "expired" and life is not None and not _is_past(life, verdict):
+        elif said == "expired" and life is not None and "expired" not in life.statuses:
+            expires, decided = life.last.at("expires_at"), verdict.at("decided_at")
+            if expires is not None and decided is not None and decided >= expires:
+                continue
             yield Violation("I8", "expired was said of a live question", (place,))
 
 
@@ -153,20 +169,6 @@ def _on_its_question(story: Story, given: Given, verdict: Output) -> bool:
     return verdict.body.get("approval_id") == given.approval_id and all(
         (asked.get(name) or "") == value for name, value in named.items()
     )
-
-
-def _ids_of(given: Given) -> set[str]:
-    """The sender's id, or the place; either where the record is too broken to tell."""
-    return {given.answer_id} if given.sound else {given.answer_id, text_of(given.record.place)}
-
-
-def _owed(story: Story, given: Given) -> bool:
-    """Whether the verdict is overdue: an early answer may wait, unless its question is there."""
-    if not story.settled(given.record.place):
-        return False
-    if story.setup.final or not given.is_answer or given.sound is False:
-        return True
-    return story.latest(given.approval_id) is not None
 
 
 def _compared(story: Story, given: Given, verdict: Output) -> Iterator[Violation]:
@@ -197,26 +199,3 @@ def _in_time(story: Story, verdict: Output, life: Life) -> Iterator[Violation]:
     closed_at = closed[0].at("closed_at") if closed else None
     if closed_at is not None and decided > closed_at:
         yield Violation("I10", "an answer was accepted after closing", (approval_id,))
-
-
-def _shown_as_given(story: Story, approval_id: str, life: Life) -> Iterator[Violation]:
-    """The approval says who answered and when, as the answer record has it."""
-    for given in story.accepted(approval_id)[-1:]:
-        wanted = (given.answer_id, given.body.get("answered_by"), given.record.timestamp)
-        body = life.last.body
-        shown = (body.get("answer_id"), body.get("answered_by"), life.last.at("answered_at"))
-        if shown[0] is not None and shown != wanted:
-            yield Violation("I8", "an approval shows another answer", (approval_id,))
-
-
-def _answered_without_answer(story: Story) -> Iterator[Violation]:
-    for approval_id, lives in story.lives.items():
-        answered = any({"answered", "cancelled"} & set(life.statuses) for life in lives)
-        if answered and approval_id not in story.accepted_by:
-            yield Violation("I8", "answered without an accepted answer", (approval_id,))
-
-
-def _is_past(life: Life, verdict: Output) -> bool:
-    expires, decided = life.last.at("expires_at"), verdict.at("decided_at")
-    over = expires is not None and decided is not None and decided >= expires
-    return over or "expired" in life.statuses

@@ -30,8 +30,14 @@ def one_command_per_run(story: Story) -> Iterator[Violation]:
 def command_iff_resumed(story: Story) -> Iterator[Violation]:
     """I2: resumed runs have their command, no other run has, all siblings agree."""
     for key, lives in story.runs():
-        yield from _siblings_agree(story, key, lives)
         outcome = lives[0].last.body.get("run_outcome")
+        ends = {
+            (one.last.body.get("run_outcome"), one.last.body.get("command_id")) for one in lives
+        }
+        if len(ends) > 1:
+            yield Violation("I2", "approvals of one run show different outcomes", key)
+        if any(life.forgotten and life.last.body.get("run_outcome") is None for life in lives):
+            yield Violation("I2", "a run was forgotten while open", key)
         commands = story.commands_of.get(key, [])
         if outcome == "resumed" and not commands:
             yield Violation("I2", "a resumed run without a command", key)
@@ -74,16 +80,6 @@ def answers_and_expiry_do_not_mix(story: Story) -> Iterator[Violation]:
             kinds = {0: "answers", len(lives): "expiry"}
             if command.body.get("completed_by") != kinds.get(expired, "mixed"):
                 yield Violation("I10", "a command claims another cause than its approvals", key)
-
-
-def _siblings_agree(story: Story, key: RunKey, lives: Sequence[Life]) -> Iterator[Violation]:
-    states = {
-        (life.last.body.get("run_outcome"), life.last.body.get("command_id")) for life in lives
-    }
-    if len(states) > 1:
-        yield Violation("I2", "approvals of one run show different outcomes", key)
-    if any(life.forgotten and life.last.body.get("run_outcome") is None for life in lives):
-        yield Violation("I2", "a run was forgotten while open", key)
 
 
 def _closed_with_reason(
