@@ -23,7 +23,6 @@ from bridge.audit.scope import WORDS
 from bridge.cli.positions import inputs
 from bridge.cli.settings import settings
 from bridge.config import Config
-from bridge.config import Role as OwnRole
 from bridge.console.json_lines import write_line
 from bridge.errors import ConfigError, TopicsWrong
 from bridge.kafka.positions import standings
@@ -34,7 +33,7 @@ from bridge.records.instants import rfc3339
 BROKEN: Final = 4
 """The exit code where a promise is broken, as where an answer was not accepted."""
 
-_ROLES: Final[tuple[OwnRole, ...]] = (
+_ROLES: Final[tuple[Role, ...]] = (
     "answers",
     "operations",
     "reroute",
@@ -74,7 +73,8 @@ class Audit:
         self._thread = thread
         self.records: list[LogRecord] = []
         self.seconds = 0.0
-        topics: dict[str, Role] = {config.topics.name(role): role for role in _ROLES}
+        names = config.topics.names()
+        topics: dict[str, Role] = {names[role]: role for role in _ROLES}
         topics |= {name: "input" for source in config.sources for name in source.topic_names}
         self.setup = Setup(
             sources={

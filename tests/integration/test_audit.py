@@ -34,14 +34,14 @@ class Site:
     async def write(self, role: str, body: Any, thread: str = THREADS[0]) -> None:
         """One record at the home of its thread; `role` of the settings, or `input`."""
         source = self.config.sources[0]
-        topic = source.topic_names[0] if role == "input" else self.config.topics.names()[role]  # type: ignore[index]  # a role
+        topic = source.topic_names[0] if role == "input" else self.config.topics.names()[role]
         text = body if isinstance(body, bytes) else json.dumps(body).encode()
         client = self.config.kafka.client_kwargs()
         await post(client, topic, thread.encode(), text, home_slot(thread, SLOTS))
 
     async def read(self, role: str) -> list[dict[str, Any]]:
         client = self.config.kafka.client_kwargs()
-        topic = self.config.topics.names()[role]  # type: ignore[index]  # a role
+        topic = self.config.topics.names()[role]
         records = await snapshot(client, topic)
         return [json.loads(record.value) for record in records if record.value is not None]
 
@@ -132,7 +132,7 @@ async def test_a_broken_promise_is_named_with_its_records(
     assert broken["I1"]["holds"] is False
     messages = {violation["message"] for violation in broken["I1"]["violations"]}
     assert "2 resume commands for one run" in messages
-    topic = site.config.topics.name("resume-commands")
+    topic = site.config.topics.names()["resume-commands"]
     places = [place for each in broken["I1"]["violations"] for place in each["places"]]
     at = {"topic": topic, "partition": home_slot(THREADS[0], SLOTS)}
     assert any(place.items() >= at.items() for place in places), places
@@ -170,7 +170,7 @@ async def test_an_answer_without_its_verdict_is_seen(
     thread = (await site.read("approvals"))[0]["thread_id"]
     await site.write("answers", answer, thread)
     skip = ["positions", "skip", "--slot", str(home_slot(thread, SLOTS)), "--to", "latest"]
-    skip += ["--topic", site.config.topics.name("answers"), "--yes"]
+    skip += ["--topic", site.config.topics.names()["answers"], "--yes"]
     assert await asyncio.to_thread(main, [*skip, "--config", str(site.settings)]) == 0
     capsys.readouterr()
     assert await site.audit("--json") == 4
