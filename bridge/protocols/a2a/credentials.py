@@ -26,6 +26,11 @@ _NAMES = re.compile(
 )
 # What may hold several of them under names of its own.
 _HOLDERS = re.compile(r"(?:tokens?|secrets?|passwords?|credentials?|keys)$")
+# One of them is in every name that either knows.
+_WORDS: Final = (
+    *("token", "secret", "pass", "pin", "otp", "key", "credential", "authorization", "authcode"),
+    *("authresponseuri", "codeverifier", "cookie", "assertion", "jwt", "bearer"),
+)
 
 # Every alternative has to give up on a text in linear time: agents write these texts.
 _LOOKS = re.compile(
@@ -67,13 +72,25 @@ def text_without(text: str) -> str:
     return _WEB_TOKEN.sub(rf"\g<before>{WITHHELD}", _LOOKS.sub(WITHHELD, text))
 
 
-def json_without(value: JsonText, strictly: bool = False, named: bool = False) -> JsonText:
-    """The JSON value likewise, also by the names of members. `named`: it stands under such a name.
+def json_without(value: JsonText, strictly: bool = False) -> JsonText:
+    """The JSON value likewise, also by the names of members.
 
     `strictly` is for requests for authorization, where an object under such a name holds nothing
     that has to be seen. Elsewhere it may be a schema or a tool's arguments, and only texts that
     stand directly under the name are withheld.
     """
+    value = value.strip()
+    text = value.decode()
+    lower, letters = text.lower(), spelling(text)
+    # Most values spell none of it anywhere and stay as they are; an escape could spell anything.
+    may_hold = "\\" in text or any([word in letters for word in _WORDS])
+    if may_hold or any([hint in lower for hint in _HINTS]):
+        return _without(value, strictly, named=False)
+    return value
+
+
+def _without(value: JsonText, strictly: bool, named: bool) -> JsonText:
+    """`named`: it stands under the name of a credential."""
     value = value.strip()
     match value[:1]:
         case b"{":
@@ -81,7 +98,7 @@ def json_without(value: JsonText, strictly: bool = False, named: bool = False) -
             all_named = strictly and named
             return slices.object_of(
                 {
-                    text_without(name): json_without(
+                    text_without(name): _without(
                         member, strictly, all_named or _is_credential(name, member, strictly)
                     )
                     for name, member in members
@@ -89,7 +106,7 @@ def json_without(value: JsonText, strictly: bool = False, named: bool = False) -
             )
         case b"[":
             items = _ARRAY.decode(value)
-            return slices.array_of(json_without(bytes(item), strictly, named) for item in items)
+            return slices.array_of(_without(bytes(item), strictly, named) for item in items)
         case b'"':
             text = _STRING.decode(value)
             clean = WITHHELD if named and text else text_without(text)

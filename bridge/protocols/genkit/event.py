@@ -114,18 +114,20 @@ def find_turn(event: Event) -> Found | None:
         return None
     if wrapper.finishReason is not None or wrapper.finish_reason is not None:
         return Found(wrapper, wrapper, "")
-    for place in _PLACES:
-        turn = getattr(wrapper, place)
-        if turn is not None:
-            return Found(turn, wrapper, place)
+    if wrapper.output is not None:
+        return Found(wrapper.output, wrapper, "output")
+    if wrapper.snapshot is not None:
+        return Found(wrapper.snapshot, wrapper, "snapshot")
+    if wrapper.result is not None:
+        return Found(wrapper.result, wrapper, "result")
     refuse_hidden(event, spells_interrupt, _asks)
     if wrapper.protocol is not None:
         raise Unreadable("malformed", "", "a wrapper holds an output or a snapshot")
     # A piece or an error of a stream, bare or as its `message`, tells nothing.
     message = bytes(wrapper.message)
     piece = _CHUNK.decode(message) if message.startswith(b"{") else wrapper
-    streamed = (piece.modelChunk, piece.customPatch, piece.artifact, piece.turnEnd, wrapper.error)
-    if not any([given(member) for member in streamed]):
+    told = given(piece.modelChunk) or given(piece.turnEnd) or given(piece.customPatch)
+    if not (told or given(piece.artifact) or given(wrapper.error)):
         event.seen.add("unknown_shape")
     return None
 

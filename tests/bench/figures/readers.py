@@ -1,4 +1,5 @@
-"""What reading one event costs where nobody is asked, which is nearly always."""
+"""What reading one event costs where nobody is asked, which is nearly always; and the look for
+frames that every record gets before it."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from typing import Any
 from bridge.core.model import Limits, Origin
 from bridge.core.record import Record
 from bridge.protocols import PROTOCOLS
+from bridge.protocols.framing import bare
 from tests.bench import mix
 from tests.bench.figure import Figure, Options, Pair, Report, alternate, compared, ratios, spread
 from tests.bench.pending import NOW_MS
@@ -26,22 +28,32 @@ _OF_A_KIND = 4_000
 
 
 def run(options: Options) -> Report:
-    """Each protocol's mix as a whole, then each kind of event by itself, then those that ask."""
+    """Each protocol's mix as a whole, read and looked over for frames; then each kind of event by
+    itself, with those that ask; then what stands in a frame.
+    """
     rows: list[tuple[str, str]] = []
     reached = True
     with _without_collector():
         for protocol, samples in QUIET.items():
-            pairs = _pairs(protocol, samples, options.pairs, options.count(_EACH))
+            many = options.count(_EACH)
+            pairs = _pairs(_reader(protocol), samples, options.pairs, many)
             rows += compared(f"{protocol}, its mix of {len(samples)}", pairs, "µs", 2, _SIDES)
             reached = reached and statistics.median(ratios(pairs)) <= MOST
+            framing = _row(_pairs(bare, samples, options.pairs, many))
+            rows.append((f"{protocol}, the same mix looked over for frames", framing))
         for protocol, samples in QUIET.items():
             for one in _one_of_each((*samples, *RARE[protocol])):
-                pairs = _pairs(protocol, (one,), options.pairs, options.count(_OF_A_KIND))
+                many = options.count(_OF_A_KIND)
+                pairs = _pairs(_reader(protocol), (one,), options.pairs, many)
                 rows.append((f"{protocol}: {one.kind}, {len(one.value):,} bytes", _row(pairs)))
+        framed = Sample("in a CloudEvent", _CLOUD_EVENT % RARE["ag-ui"][-1].value)
+        pairs = _pairs(bare, (framed,), options.pairs, options.count(_OF_A_KIND))
+        rows.append((f"taken out of a CloudEvent, {len(framed.value):,} bytes", _row(pairs)))
     return Report(tuple(rows), reached=reached)
 
 
 _SIDES = ("ours", "json.loads")
+_CLOUD_EVENT = b'{"specversion":"1.0","id":"1","source":"/agents","type":"run.finished","data":%b}'
 
 
 def _row(pairs: Sequence[Pair]) -> str:
@@ -52,15 +64,21 @@ def _one_of_each(samples: Sequence[Sample]) -> Iterator[Sample]:
     yield from {one.kind: one for one in samples}.values()
 
 
-def _pairs(protocol: str, samples: Sequence[Sample], pairs: int, many: int) -> list[Pair]:
-    """Microseconds of processor time per event of the reader and of json.loads, by turns."""
+def _reader(protocol: str) -> Callable[[Record], object]:
     reader, limits = PROTOCOLS[protocol], Limits()
+    return lambda record: reader.read(record, mix.SOURCE, limits)
+
+
+def _pairs(
+    call: Callable[[Record], object], samples: Sequence[Sample], pairs: int, many: int
+) -> list[Pair]:
+    """Microseconds of processor time per record of a call and of json.loads, by turns."""
     values = [one.value for one in samples]
     records = [Record(value, b"thread-1", (), Origin("events", 0, 1, NOW_MS)) for value in values]
     rounds = max(1, many // len(samples))
     return alternate(
         pairs,
-        partial(_time, lambda record: reader.read(record, mix.SOURCE, limits), records, rounds),
+        partial(_time, call, records, rounds),
         partial(_time, json.loads, values, rounds),
     )
 
@@ -89,7 +107,8 @@ def _without_collector() -> Iterator[None]:
 FIGURE = Figure(
     "readers",
     "CPU per event that asks nothing, reader only, against json.loads of the same bytes: the mix "
-    "of each protocol, then every kind by itself with the questions (reported)",
+    "of each protocol and its look for frames (reported), then every kind by itself with the "
+    "questions (reported)",
     "≤ 1 × for every mix",
     run,
 )

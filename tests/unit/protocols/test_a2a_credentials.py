@@ -102,6 +102,22 @@ def test_requests_for_authorization_pass_as_they_came(value: Any) -> None:
     assert json_without(raw, strictly=True) == raw
 
 
+@pytest.mark.parametrize(
+    "name", ["token", "to-ken", "PASS_WORD", "api.key", "C o o k i e", "refre\\u0073h_token", "jwt"]
+)
+def test_a_name_is_found_in_any_spelling_and_depth(name: str) -> None:
+    """A value that spells no such name is not taken apart; these are seen all the same."""
+    raw = b'{"a":[{"b":{"%b":"x"}}]}' % name.encode()
+    (found,) = json.loads(json_without(raw))["a"][0]["b"].values()
+    assert found == "[withheld]"
+
+
+def test_a_value_that_spells_no_credential_stays_as_it_was_written() -> None:
+    """White space too: it is passed on whole."""
+    raw = b'{"a" : [1.0, {"b": "c"}]}'
+    assert json_without(raw, strictly=True) == raw
+
+
 def test_numbers_and_order_stay() -> None:
     """Only what is withheld changes."""
     raw = b'{"z":12345678901234567890,"secret":"x","a":1e2,"n":[50.0,null]}'
