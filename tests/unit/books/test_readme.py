@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from bridge.core.record import Record
 from bridge.protocols import PROTOCOLS
 from bridge.records import Encoded, decode
 from bridge.records.answers import read_answer
-from tests.unit.books.pages import PAGES, blocks, section
+from tests.unit.books.pages import PAGES, ROOT, blocks, code, rows, section
 
 LONGEST = 220
 
@@ -21,6 +22,19 @@ LONGEST = 220
 def test_it_is_short_enough_to_be_read() -> None:
     """What is longer stands in docs/."""
     assert len(PAGES["README.md"].splitlines()) <= LONGEST
+
+
+def test_the_figures_shown_are_those_that_were_recorded() -> None:
+    """With the command that measures them; a new record of it goes into the README too."""
+    recorded = (ROOT / "tests" / "bench" / "RESULTS.md").read_text("utf-8")
+    table = [row for row in rows(section("README.md", "Status and limits")) if len(row) == 3]
+    assert table
+    for _, measured, command in table:
+        name = code(command).partition("ARGS=")[2]
+        figure = re.search(rf"^## {name}$(.*?)(?=^## |\Z)", recorded, re.M | re.S)
+        assert figure, name
+        for number in re.findall(r"\d[\d,.]*\d", measured):
+            assert number in figure[1], f"{name}: {number}"
 
 
 def test_the_event_shown_asks_what_the_approval_shown_says() -> None:
