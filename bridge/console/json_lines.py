@@ -14,18 +14,17 @@ def escaped(text: bytes) -> bytes:
     """
     if text.isascii() and b"\x7f" not in text:
         return text
-    return "".join(_shown(char) for char in text.decode()).encode()
+    shown = []
+    for char in text.decode():
+        # Line ends between members are no character of a text.
+        plain = char.isascii() and char != "\x7f"
+        if not plain:
+            plain = char.isprintable() and unicodedata.category(char) != "Cf"
+        shown.append(char if plain else json.dumps(char)[1:-1])
+    return "".join(shown).encode()
 
 
 def write_line(text: bytes) -> None:
     """One line on stdout."""
     sys.stdout.buffer.write(escaped(text) + b"\n")
     sys.stdout.buffer.flush()
-
-
-def _shown(char: str) -> str:
-    if char.isascii() and char != "\x7f":  # line ends between members are no character of a text
-        return char
-    if char.isprintable() and unicodedata.category(char) != "Cf":
-        return char
-    return json.dumps(char)[1:-1]

@@ -11,8 +11,8 @@ from datetime import datetime
 from rich.table import Table
 from rich.text import Text
 
-from bridge.console.board import ApprovalView
 from bridge.observe.logs import escape
+from bridge.records import Approval
 
 HEADINGS = ("approval", "source", "thread", "question", "of", "pending for", "until", "flags")
 _ID_WIDTH = 36
@@ -32,7 +32,7 @@ _QUESTION_LENGTH = 200
 
 
 def table(
-    approvals: Sequence[ApprovalView], now: datetime, width: int, most: int | None = None
+    approvals: Sequence[Approval], now: datetime, width: int, most: int | None = None
 ) -> Table:
     """A rich table, one line a question, for a terminal of that width.
 
@@ -41,9 +41,14 @@ def table(
     """
     shown = approvals if most is None else approvals[:most]
     chosen = next(names for least, names in _LAYOUTS if width >= least)
+    said = []
+    if more := len(approvals) - len(shown):
+        said.append(f"{more} more are left out: pending --json shows all")
+    if len(chosen) < len(HEADINGS):
+        said.append("a wider terminal shows more columns")
     drawn = Table(
         title=f"{len(approvals)} pending",
-        caption=_caption(len(approvals) - len(shown), len(chosen) < len(HEADINGS)),
+        caption="; ".join(said) or None,
         box=None,
         padding=(0, 1, 0, 0),
     )
@@ -58,25 +63,14 @@ def table(
         )
     drawn.expand = True
     for view in shown:
-        drawn.add_row(*_row(view, now, chosen))
+        cells = dict(zip(HEADINGS, map(Text, _cells(view, now)), strict=True))
+        if view.expires_at and (view.expires_at - now).total_seconds() < _SOON_SECONDS:
+            cells["until"].stylize("bold red")
+        drawn.add_row(*(cells[heading] for heading in chosen))
     return drawn
 
 
-def _row(view: ApprovalView, now: datetime, chosen: Sequence[str]) -> list[Text]:
-    cells = dict(zip(HEADINGS, map(Text, _cells(view, now)), strict=True))
-    if view.expires_at and (view.expires_at - now).total_seconds() < _SOON_SECONDS:
-        cells["until"].stylize("bold red")
-    return [cells[heading] for heading in chosen]
-
-
-def _caption(more: int, narrow: bool) -> str | None:
-    said = [f"{more} more are left out: pending --json shows all"] if more else []
-    if narrow:
-        said.append("a wider terminal shows more columns")
-    return "; ".join(said) or None
-
-
-def lines(approvals: Iterable[ApprovalView], now: datetime) -> Iterable[str]:
+def lines(approvals: Iterable[Approval], now: datetime) -> Iterable[str]:
     """A heading and one tab-separated line for each."""
     yield "\t".join(HEADINGS)
     for view in approvals:
@@ -94,8 +88,12 @@ def span(seconds: float) -> str:
     return " ".join(units[:2]) or "0s"
 
 
-def _cells(view: ApprovalView, now: datetime) -> list[str]:
+def _cells(view: Approval, now: datetime) -> list[str]:
     # One line each: line ends and tabs of a message are spaces to whoever reads it here.
+    until = "-"
+    if view.expires_at is not None:
+        left = (view.expires_at - now).total_seconds()
+        until = f"in {span(left)}" if left > 0 else "due"
     question = " ".join((view.message or "").split()) or view.reason or view.interrupt_id
     return [
         escape(view.approval_id),
@@ -104,13 +102,6 @@ def _cells(view: ApprovalView, now: datetime) -> list[str]:
         escape(question[:_QUESTION_LENGTH]),
         f"{view.index + 1}/{view.total}",
         span((now - view.published_at).total_seconds()),
-        _until(view, now),
+        until,
         escape(" ".join(view.flags)),
     ]
-
-
-def _until(view: ApprovalView, now: datetime) -> str:
-    if view.expires_at is None:
-        return "-"
-    left = (view.expires_at - now).total_seconds()
-    return f"in {span(left)}" if left > 0 else "due"

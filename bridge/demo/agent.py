@@ -9,6 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import msgspec
+
+from bridge.records import ResumeCommand
+
 Json = Mapping[str, Any]
 
 
@@ -40,11 +44,11 @@ class Agent(ABC):
         """The event with the questions of that run."""
 
     @abstractmethod
-    def goes_on(self, command: Json) -> bytes | None:
+    def goes_on(self, command: ResumeCommand) -> bytes | None:
         """The event with which it goes on by a resume command, if it has one."""
 
     @abstractmethod
-    def ends(self, command: Json) -> bytes | None:
+    def ends(self, command: ResumeCommand) -> bytes | None:
         """The event with which the work that a command resumed is done, if one is due."""
 
     @abstractmethod
@@ -76,13 +80,14 @@ class AgUiAgent(Agent):
         outcome = {"type": "interrupt", "interrupts": self.interrupts}
         return self._event("RUN_FINISHED", run_id, outcome=outcome)
 
-    def goes_on(self, command: Json) -> bytes:
+    def goes_on(self, command: ResumeCommand) -> bytes:
         """As `Agent` says."""
-        return self._event("RUN_STARTED", command["resume_run_id"], input=command["native"]["body"])
+        body = msgspec.json.decode(command.native.body)
+        return self._event("RUN_STARTED", command.resume_run_id, input=body)
 
-    def ends(self, command: Json) -> bytes:
+    def ends(self, command: ResumeCommand) -> bytes:
         """As `Agent` says."""
-        return self._event("RUN_FINISHED", command["resume_run_id"], outcome={"type": "success"})
+        return self._event("RUN_FINISHED", command.resume_run_id, outcome={"type": "success"})
 
     def method(self, statuses: Sequence[str]) -> str:
         """As `Agent` says."""

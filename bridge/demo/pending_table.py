@@ -13,9 +13,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from bridge.console.board import ApprovalView
 from bridge.console.table import span
 from bridge.observe.logs import escape
+from bridge.records import Approval
 
 HEADINGS = ("agent", "question", "answered", "waits", "until")
 
@@ -28,7 +28,7 @@ _LEAST_ROOM = 20
 class Row:
     """One pending question; `answered` of its run are answered or closed."""
 
-    view: ApprovalView
+    view: Approval
     answered: int
 
     def cells(self, now: datetime) -> tuple[str, ...]:

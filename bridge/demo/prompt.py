@@ -13,11 +13,13 @@ import sys
 import threading
 from dataclasses import replace
 
-from bridge.console.board import ApprovalView
+import msgspec
+
 from bridge.demo.cast import Reply
 from bridge.demo.outcomes import Ending, Passing
 from bridge.demo.scene import TAKEOVER_SECONDS, Scene
 from bridge.demo.task_agent import SIGN_IN
+from bridge.records import Approval
 
 PATIENCE_SECONDS = 120.0
 """Until the deadline of the one question that has one: enough to read, soon enough to see."""
@@ -72,7 +74,7 @@ class Conversation:
             await self._take(view, str(line))
             await self._resumes()
 
-    def _next(self) -> ApprovalView | None:
+    def _next(self) -> Approval | None:
         """The first that was not skipped; when all were, the first of them again."""
         names = [agent.name for agent in self._scene.cast.agents]
         pending = sorted(
@@ -83,14 +85,14 @@ class Conversation:
             self._skipped.clear()
         return next(iter(fresh or pending), None)
 
-    def _show(self, view: ApprovalView) -> None:
-        say, schema = self._scene.screen.say, self._scene.witness.schemas[view.approval_id]
+    def _show(self, view: Approval) -> None:
+        say = self._scene.screen.say
         say(f"{view.source} asks ({view.index + 1} of {view.total}): {view.message}")
-        if schema is not None:
-            say(f"its schema: {json.dumps(schema)}", "quiet")
+        if view.response_schema is not None:
+            say(f"its schema: {json.dumps(msgspec.json.decode(view.response_schema))}", "quiet")
         say(SIGN_IN_HELP if view.kind == "authorization" else HELP, "quiet")
 
-    async def _take(self, view: ApprovalView, line: str) -> None:
+    async def _take(self, view: Approval, line: str) -> None:
         if line == "s":
             self._skipped.append(view.approval_id)
         elif line == "t":
@@ -104,7 +106,7 @@ class Conversation:
         else:
             await self._answer_with(view, line)
 
-    async def _signed_in(self, view: ApprovalView) -> None:
+    async def _signed_in(self, view: Approval) -> None:
         """The task goes on by itself, and then asks what it came for."""
         agent = self._scene.cast.agent(view.source)
         await self._scene.passes(Passing(agent, view.run_id, "moved_on"))
@@ -112,7 +114,7 @@ class Conversation:
         await self._scene.ask(agent)
         await self._scene.is_asked(agent)
 
-    async def _answer_with(self, view: ApprovalView, line: str) -> None:
+    async def _answer_with(self, view: Approval, line: str) -> None:
         try:
             payload = json.loads(line)
         except ValueError as error:
@@ -120,7 +122,7 @@ class Conversation:
             return
         await self._answer(view, payload, declines=False)
 
-    async def _answer(self, view: ApprovalView, payload: object, *, declines: bool) -> None:
+    async def _answer(self, view: Approval, payload: object, *, declines: bool) -> None:
         scene = self._scene
         reply = Reply(
             answer_id=f"typed-{len(scene.replies) + 1}",
@@ -135,11 +137,11 @@ class Conversation:
         await scene.send(reply)
         found = await scene.verdict(reply, TAKEOVER_SECONDS)
         # What was shown is what the topic must say at the end.
-        scene.replies[-1] = replace(reply, verdict=found["verdict"])
-        if found["verdict"] == "accepted":
+        scene.replies[-1] = replace(reply, verdict=found.verdict)
+        if found.verdict == "accepted":
             await self._is_seen(view)
 
-    async def _is_seen(self, view: ApprovalView) -> None:
+    async def _is_seen(self, view: Approval) -> None:
         """The approval's next revision: there is no order between topics."""
         seen = self._scene.witness.views
         await self._scene.witness.until(
@@ -148,7 +150,7 @@ class Conversation:
             f"the next revision of {view.approval_id}",
         )
 
-    async def _kill(self, view: ApprovalView) -> None:
+    async def _kill(self, view: Approval) -> None:
         scene = self._scene
         if scene.crash is not None:
             scene.screen.say("one worker is left, and it is needed", "bad")
@@ -166,9 +168,9 @@ class Conversation:
         told = {ending.run for ending in self._scene.endings}
         for run, command in list(self._scene.witness.commands.items()):
             if run not in told:
-                statuses = tuple(entry["status"] for entry in command["entries"])
+                statuses = tuple(entry.status for entry in command.entries)
                 agent = self._scene.cast.agent(run[0])
-                await self._scene.finish(Ending(agent, run[2], command["completed_by"], statuses))
+                await self._scene.finish(Ending(agent, run[2], command.completed_by, statuses))
 
 
 async def play(scene: Scene) -> None:

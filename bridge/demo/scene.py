@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from bridge.core.ids import RunKey
 from bridge.core.model import ThreadKey
 from bridge.demo.agent import Agent
@@ -20,8 +22,9 @@ from bridge.demo.outcomes import Ending, Passing, Run
 from bridge.demo.pending_table import Pending, Row
 from bridge.demo.screen import Screen, Tone
 from bridge.demo.stage import Stage
-from bridge.demo.witness import Members, Witness
+from bridge.demo.witness import Witness
 from bridge.demo.worker_process import WorkerProcess
+from bridge.records import AnswerVerdict, ResumeCommand
 
 VISIBLE_SECONDS = 30.0  # for anything that no takeover holds up
 TAKEOVER_SECONDS = 60.0  # session 6 s, then fencing and restoring on a machine that is busy
@@ -99,18 +102,18 @@ class Scene:
         record = reply.record(None if named else approval_id)
         await self.stage.write(self.stage.topics["answers"], key, record)
 
-    async def verdict(self, reply: Reply, within: float = VISIBLE_SECONDS) -> Members:
+    async def verdict(self, reply: Reply, within: float = VISIBLE_SECONDS) -> AnswerVerdict:
         """Wait for the verdict on an answer, and tell it."""
         seen = self.witness.verdicts
         await self.witness.until(
             lambda: reply.answer_id in seen, within, f"a verdict on {reply.answer_id}"
         )
         found = seen[reply.answer_id]
-        tone = _TONES.get(found["verdict"], "bad")
+        tone = _TONES.get(found.verdict, "bad")
         self.screen.say(f"{question_of(reply)}: {verdict_text(found)}", tone)
         return found
 
-    async def give(self, reply: Reply, why: str = "") -> Members:
+    async def give(self, reply: Reply, why: str = "") -> AnswerVerdict:
         """Answer and wait for the verdict; `why` is told after it."""
         await self.send(reply)
         found = await self.verdict(reply)
@@ -119,21 +122,21 @@ class Scene:
         await self.pause()
         return found
 
-    async def resume(self, ending: Ending, within: float = VISIBLE_SECONDS) -> Members:
+    async def resume(self, ending: Ending, within: float = VISIBLE_SECONDS) -> ResumeCommand:
         """Wait for the run's command, show its body, and let the agent start from it."""
         seen, agent = self.witness.commands, ending.agent
         what = f"the resume command of {agent.name}"
         await self.witness.until(lambda: ending.run in seen, within, what)
         self.endings.append(ending)
         command = seen[ending.run]
-        entries = len(command["entries"])
+        entries = len(command.entries)
         self.screen.say(
             f"resume command for {agent.name} ({agent.framework}), {entries} of {entries} covered, "
-            f"completed by {command['completed_by']}; the body to send:",
+            f"completed by {command.completed_by}; the body to send:",
             "command",
         )
         lines = self.screen.pace > 0
-        body = json_text(command["native"]["body"], agent.answers_at, lines=lines)
+        body = json_text(msgspec.json.decode(command.native.body), agent.answers_at, lines=lines)
         self.screen.say(body, "quiet")
         await self._event(agent, agent.goes_on(command))
         await self.pause()
@@ -187,12 +190,11 @@ def question_of(reply: Reply) -> str:
     return f"{reply.agent.name}{f', question {reply.interrupt + 1}' if several else ''}"
 
 
-def verdict_text(found: Members) -> str:
+def verdict_text(found: AnswerVerdict) -> str:
     """The verdict, what is wrong with the answer, and how much of its run is still open."""
-    still_open = found.get("open")
-    left = f" ({still_open} of the run still open)" if still_open else ""
-    problems = [f"; {each['path'] or '/'}: {each['message']}" for each in found.get("problems", ())]
-    return f"{found['verdict']}{left}{''.join(problems)}"
+    left = f" ({found.open} of the run still open)" if found.open else ""
+    problems = [f"; {each.path or '/'}: {each.message}" for each in found.problems]
+    return f"{found.verdict}{left}{''.join(problems)}"
 
 
 def json_text(body: Any, spread: Sequence[str], *, lines: bool) -> str:

@@ -53,7 +53,7 @@ async def _questions(scene: Scene) -> None:
     await scene.verdict(scene.replies[0])
     news = scene.cast.news
     command = await scene.resume(Ending(news, news.run_id, "answers", ("resolved",)))
-    again = str(command["resume_run_id"])
+    again = command.resume_run_id
     await scene.ask(news, again)
     await scene.is_asked(news, again)
     scene.screen.say("newsroom asks again, in a new run; CrewAI gives it the same interrupt id:")
@@ -155,7 +155,7 @@ async def _the_rest(scene: Scene) -> None:
     await scene.give(Reply("hotel", travel, 1, {"limit": 420.50}, "accepted", key="approval"))
     await scene.finish(Ending(travel, travel.run_id, "answers", ("resolved", "resolved")))
     first = scene.witness.commands[news.name, news.thread_id, news.run_id]
-    again = str(first["resume_run_id"])
+    again = first.resume_run_id
     await scene.give(Reply("publish", news, 0, "publish", "accepted", run_id=again))
     await scene.finish(Ending(news, again, "answers", ("resolved",)))
     await _other_protocols(scene)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from bridge.demo.agent import Agent, Json, encoded
+from bridge.records import ResumeCommand
 
 SIGN_IN = "msg-sign-in"
 """The run that waits for a sign-in; a run is called by the id of its status message."""
@@ -37,14 +38,14 @@ class TaskAgent(Agent):
         parts = [{"data": call, "metadata": marks} for call in self.interrupts]
         return self._status("INPUT_REQUIRED", run_id, parts)
 
-    def goes_on(self, command: Json) -> bytes:
+    def goes_on(self, command: ResumeCommand) -> bytes:
         """As `Agent` says."""
-        sent = command["native"]["method"] == "SendMessage"
+        sent = command.native.method == "SendMessage"
         return self._status("WORKING" if sent else "CANCELED")
 
-    def ends(self, command: Json) -> bytes | None:
+    def ends(self, command: ResumeCommand) -> bytes | None:
         """As `Agent` says."""
-        sent = command["native"]["method"] == "SendMessage"
+        sent = command.native.method == "SendMessage"
         return self._status("COMPLETED") if sent else None
 
     def method(self, statuses: Sequence[str]) -> str:

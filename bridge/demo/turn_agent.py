@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from bridge.demo.agent import Agent, Json, encoded
+from bridge.records import ResumeCommand
 
 
 class TurnAgent(Agent):
@@ -22,12 +23,12 @@ class TurnAgent(Agent):
         """As `Agent` says."""
         return self._turn(run_id, "interrupted", self.interrupts)
 
-    def goes_on(self, command: Json) -> None:
+    def goes_on(self, command: ResumeCommand) -> None:
         """As `Agent` says."""
 
-    def ends(self, command: Json) -> bytes:
+    def ends(self, command: ResumeCommand) -> bytes:
         """As `Agent` says."""
-        return self._turn(f"{command['run_id']}-next", "stop", [{"text": "All done."}])
+        return self._turn(f"{command.run_id}-next", "stop", [{"text": "All done."}])
 
     def method(self, statuses: Sequence[str]) -> str:
         """As `Agent` says."""

@@ -6,21 +6,19 @@ It reads committed records only; what it has seen is what everybody can see.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
-from bridge.console.board import ApprovalView, Board
+from bridge.console.board import Board
 from bridge.core.record import Record
 from bridge.demo.outcomes import Run
 from bridge.errors import BridgeError
 from bridge.kafka.clients import ClientSettings
 from bridge.kafka.reader import Reader, reading
+from bridge.records import AnswerVerdict, Approval, ResumeCommand, decode
 from bridge.records.topics import Topics
 
-Members = Mapping[str, Any]
 _POLL_SECONDS = 0.2
 _MARK = "__bridge/slot-"
 
@@ -40,10 +38,9 @@ class Witness:
         self._board = Board()
         self._changed = asyncio.Condition()
         self._ending = False
-        self.views: dict[str, ApprovalView] = {}
-        self.schemas: dict[str, Members] = {}  # response schema by approval id
-        self.verdicts: dict[str, Members] = {}  # by answer id
-        self.commands: dict[Run, Members] = {}
+        self.views: dict[str, Approval] = {}
+        self.verdicts: dict[str, AnswerVerdict] = {}  # by answer id
+        self.commands: dict[Run, ResumeCommand] = {}
         self.asked_at: dict[Run, float] = {}  # first approval of a run, monotonic seconds
         self.taken_over_at: dict[int, float] = {}  # last takeover of a slot, the same clock
 
@@ -65,12 +62,11 @@ class Witness:
         role = self._roles[record.origin.topic]
         if role == "approvals":
             self._take_approval(record, at)
-        elif record.value is not None:
-            said = json.loads(record.value)
-            if role == "answer-verdicts":
-                self.verdicts[said["answer_id"]] = said
-            else:
-                self.commands[said["source"], said["thread_id"], said["run_id"]] = said
+        elif role == "answer-verdicts":
+            if verdict := decode(AnswerVerdict, record):
+                self.verdicts[verdict.answer_id] = verdict
+        elif command := decode(ResumeCommand, record):
+            self.commands[command.source, command.thread_id, command.run_id] = command
 
     async def until(self, holds: Callable[[], bool], within: float, what: str) -> None:
         """Wait for something to be seen. Raises StoryBroken after `within` seconds."""
@@ -80,15 +76,15 @@ class Witness:
         except TimeoutError:
             raise StoryBroken(f"waited {within:.0f} s in vain for {what}") from None
 
-    def pending(self) -> list[ApprovalView]:
+    def pending(self) -> list[Approval]:
         """The open questions, oldest first."""
         return [shown.view for shown in self._board.pending()]
 
-    def answered(self, view: ApprovalView) -> int:
+    def answered(self, view: Approval) -> int:
         """How many questions of the view's run are answered or closed."""
         return sum(other.status != "pending" for other in self._views_of(run_of(view)))
 
-    def view(self, run: Run, index: int) -> ApprovalView:
+    def view(self, run: Run, index: int) -> Approval:
         """A question of a run that was asked."""
         return next(view for view in self._views_of(run) if view.index == index)
 
@@ -96,7 +92,7 @@ class Witness:
         """Whether all of the run's questions show how it ended."""
         return all(view.run_outcome is not None for view in self._views_of(run))
 
-    def _views_of(self, run: Run) -> list[ApprovalView]:
+    def _views_of(self, run: Run) -> list[Approval]:
         return [view for view in self.views.values() if run_of(view) == run]
 
     def _take_approval(self, record: Record, at: float) -> None:
@@ -107,11 +103,10 @@ class Witness:
         if shown is not None:
             view = shown.view
             self.views[view.approval_id] = view
-            self.schemas[view.approval_id] = json.loads(shown.text).get("response_schema")
             self.asked_at.setdefault(run_of(view), at)
 
 
-def run_of(view: ApprovalView) -> Run:
+def run_of(view: Approval) -> Run:
     """The run that asks it."""
     return (view.source, view.thread_id, view.run_id)
 

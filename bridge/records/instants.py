@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final, overload
 
 import msgspec
 
@@ -29,6 +29,14 @@ class Instant(datetime):
     >>> Instant.of(datetime(2026, 1, 31, 10, 5, tzinfo=timezone(timedelta(hours=1)))).text
     '2026-01-31T09:05:00.000Z'
     """
+
+    if TYPE_CHECKING:
+        # Of `datetime` it takes its own class only; in truth any two can be subtracted.
+        @overload  # type: ignore[override]
+        def __sub__(self, value: datetime, /) -> timedelta: ...
+        @overload
+        def __sub__(self, value: timedelta, /) -> Instant: ...
+        def __sub__(self, value: datetime | timedelta, /) -> timedelta | Instant: ...
 
     @classmethod
     def of(cls, moment: datetime) -> Instant:

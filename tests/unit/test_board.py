@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from bridge.console.board import ApprovalView, Board
+from bridge.console.board import Board
 from bridge.console.table import lines, span, table
 from bridge.core.model import Origin
 from bridge.core.record import Record
+from bridge.records import Approval
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -23,12 +24,26 @@ def approval(**changes: Any) -> dict[str, Any]:
         "approval_id": "a",
         "revision": 1,
         "status": "pending",
+        "command_id": "c",
+        "kind": "input",
+        "protocol": "ag-ui",
         "source": "s",
+        "scope": "",
         "thread_id": "t",
         "run_id": "r",
         "interrupt_id": "i",
         "published_at": "2026-01-01T11:00:00.000Z",
         "message": "Pay 50 €?",
+        "index": 0,
+        "total": 1,
+        "flags": [],
+        "actions": [],
+        "origin": {
+            "topic": "t",
+            "partition": 0,
+            "offset": 0,
+            "timestamp": "2026-01-01T11:00:00.000Z",
+        },
     }
     return made | changes
 
@@ -105,17 +120,20 @@ def test_piped_lines_keep_one_line_each_whatever_a_message_holds() -> None:
 
 
 def test_a_table_fits_the_screen_and_says_how_many_more() -> None:
-    views = [
-        ApprovalView(str(n), 1, "pending", "s", "t", "r", "i", NOW, message="[bold]x[/bold]")
-        for n in range(5)
-    ]
+    views = [view(approval_id=str(n), message="[bold]x[/bold]") for n in range(5)]
     text = drawn(views, 120, most=2)
     assert "5 pending" in text
     assert "3 more are left out" in text
     assert "[bold]x[/bold]" in text
 
 
-def drawn(views: list[ApprovalView], width: int, most: int | None = None) -> str:
+def view(**changes: Any) -> Approval:
+    """An approval as the board shows it."""
+    (shown,) = board(approval(**changes)).pending()
+    return shown.view
+
+
+def drawn(views: list[Approval], width: int, most: int | None = None) -> str:
     console = Console(width=width, record=True, force_terminal=False, file=io.StringIO())
     console.print(table(views, NOW, width, most=most))
     return console.export_text()
@@ -124,21 +142,16 @@ def drawn(views: list[ApprovalView], width: int, most: int | None = None) -> str
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_each_question_takes_one_line_and_its_id_can_be_copied(width: int) -> None:
     """However long the texts are; what is cut ends with …, and the question is still to be seen."""
-    long = ApprovalView(
+    long = view(
         approval_id="faf6703e-aba3-8201-b3a3-5057f251dd62",
-        revision=1,
-        status="pending",
         source="support-agents-of-the-north",
         thread_id="thread-" + "9" * 40,
-        run_id="r",
-        interrupt_id="i",
-        published_at=NOW,
         message="Approve the payment of 50 € to Ann? " * 5,
-        flags=("schema_unusable", "no_refusal"),
+        flags=["schema_unusable", "no_refusal"],
     )
-    told = [line.rstrip() for line in drawn([long, long], width).splitlines()]
-    rows = [line for line in told if line.endswith(long.approval_id)]
+    shown = [line.rstrip() for line in drawn([long, long], width).splitlines()]
+    rows = [line for line in shown if line.endswith(long.approval_id)]
     assert len(rows) == 2
-    assert all(len(line) <= width for line in told)
+    assert all(len(line) <= width for line in shown)
     assert all("Approve" in row and "…" in row for row in rows)
-    assert ("wider terminal" in "\n".join(told)) == (width < 120)
+    assert ("wider terminal" in "\n".join(shown)) == (width < 120)

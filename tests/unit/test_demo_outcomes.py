@@ -12,11 +12,11 @@ from typing import Any
 from rich.console import Console
 
 from bridge.audit.log import LogRecord, Role
-from bridge.console.board import ApprovalView
 from bridge.demo.cast import Reply, cast
 from bridge.demo.outcomes import Ending, Passing, outcomes
 from bridge.demo.pending_table import Pending, Row, as_lines, as_table
 from bridge.demo.task_agent import SIGN_IN
+from bridge.records import Approval, Instant, Origin
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SHOP, REVIEW = cast(NOON).shop, cast(NOON).review
@@ -96,8 +96,28 @@ def test_a_task_given_up_is_expected_to_be_cancelled() -> None:
         assert next(found).happened is happened
 
 
-def view(message: str, source: str = "s") -> ApprovalView:
-    return ApprovalView("id", 1, "pending", source, "t", "r", "i", NOON, message=message, total=2)
+def view(message: str, source: str = "s") -> Approval:
+    noon = Instant.of(NOON)
+    return Approval(
+        approval_id="id",
+        revision=1,
+        status="pending",
+        command_id="c",
+        kind="input",
+        protocol="ag-ui",
+        source=source,
+        scope="",
+        thread_id="t",
+        run_id="r",
+        interrupt_id="i",
+        index=0,
+        total=2,
+        flags=(),
+        published_at=noon,
+        actions=(),
+        origin=Origin(topic="t", partition=0, offset=0, timestamp=noon),
+        message=message,
+    )
 
 
 def test_a_question_cannot_paint_the_screen() -> None:

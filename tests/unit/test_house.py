@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "slot": {"core", "errors", "protocols", "records"},
     "audit": set(),  # a checker that shares code with what it checks would share its mistakes
     "config": {"core", "errors", "protocols", "records"},  # which protocols and topics there are
-    "console": {"core", "errors", "observe"},
+    "console": {"core", "errors", "observe", "records"},
     "kafka": _BELOW_KAFKA,
     "demo": {*_BELOW_KAFKA, "audit", "kafka", "console"},
     "cli": {*_BELOW_KAFKA, "audit", "kafka", "console", "demo"},
