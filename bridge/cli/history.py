@@ -5,7 +5,7 @@ Records are matched by what they name, not by their key alone, since keys may be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +28,27 @@ from bridge.core.model import (
 from bridge.core.record import Record
 from bridge.protocols.framing import Pointer, bare
 from bridge.protocols.interface import AgentProtocol, Reading
+from bridge.records import (
+    Answer,
+    AnswerVerdict,
+    Approval,
+    DeadLetter,
+    NotARecord,
+    Operation,
+    ResumeCommand,
+    decode,
+)
 
-Members = Mapping[str, Any]
+Said = Approval | Answer | Operation | AnswerVerdict | ResumeCommand | DeadLetter
+
+KINDS: Mapping[str, type[Any]] = {
+    "approvals": Approval,
+    "answers": Answer,
+    "operations": Operation,
+    "answer-verdicts": AnswerVerdict,
+    "resume-commands": ResumeCommand,
+}
+"""What stands on the bridge's topics, by role."""
 
 ORDER = ("input", "approvals", "answers", "operations", "answer-verdicts", "resume-commands")
 """What came first where two records have one time; dead letters come last."""
@@ -78,27 +97,33 @@ class History:
             reading = Reading(refusal=unframed.refusal)
         else:
             reading = Reading() if inner.value is None else protocol.read(inner, source, limits)
-        if self._thread_id not in _threads(reading) and not self._named_by(inner):
+        threads = [event.thread for event in reading.inputs if not isinstance(event, Tick)]
+        named = self._thread_id in (thread.thread_id for thread in threads if thread is not None)
+        if not named and not self._named_by(inner):
             return None
-        return Happened("input", record, self._told(reading, members(inner)))
+        if reading.refusal is not None:
+            return Happened("input", record, f"refused: {reading.refusal.reason}")
+        said = [text for each in reading.inputs if (text := self._input(each))]
+        text = "; ".join(said) or str(members(inner).get("type", "read past"))
+        return Happened("input", record, text)
 
     def own(self, record: Record, role: str) -> Happened | None:
-        """A record of one of the bridge's topics, if it is about the thread."""
-        found = members(bare(record).record)
-        if role == "dead-letters":
-            mine = self._dead_letter_is_mine(record, found)
-            return Happened(role, record, _dead_letter(record)) if mine else None
-        if not self._is_mine(found):
-            return None
-        if role == "approvals":
-            self._approvals.add(str(found.get("approval_id")))
-        return Happened(role, record, _SUMMARIES[role](found))
+        """A record of one of the bridge's topics, if it is about the thread.
 
-    def _told(self, reading: Reading, found: Members) -> str:
-        if reading.refusal is not None:
-            return f"refused: {reading.refusal.reason}"
-        said = [text for event in reading.inputs if (text := self._input(event))]
-        return "; ".join(said) or str(found.get("type", "read past"))
+        One that cannot be read as what stands there is told by what it names.
+        """
+        inner = bare(record).record
+        if role == "dead-letters":
+            return self._dead_letter(record, inner)
+        try:
+            said = decode(KINDS[role], inner)
+        except NotARecord as error:
+            return Happened(role, record, str(error)) if self._is_mine(members(inner)) else None
+        if said is None or not self._is_mine(msgspec.structs.asdict(said)):
+            return None
+        if isinstance(said, Approval):
+            self._approvals.add(said.approval_id)
+        return Happened(role, record, summary(said))
 
     def _input(self, event: Input) -> str | None:
         if isinstance(event, Interrupted):
@@ -116,29 +141,33 @@ class History:
             return f"the thread goes on{by}"
         return "the run failed" if isinstance(event, RunFailed) else None
 
-    def _is_mine(self, found: Members) -> bool:
+    def _is_mine(self, found: Mapping[str, Any]) -> bool:
         if found.get("approval_id") in self._approvals:
             return True
         return found.get("thread_id") == self._thread_id and (
             self._source in (None, found.get("source"))
         )
 
-    def _dead_letter_is_mine(self, record: Record, found: Members) -> bool:
-        source = _header(record, "bridge-source")
-        if self._source is not None and source not in ("", self._source):
-            return False
-        return self._is_mine(found) or self._named_by(record)
+    def _dead_letter(self, record: Record, inner: Record) -> Happened | None:
+        mine = self._is_mine(members(inner)) or self._named_by(record)
+        try:
+            letter = decode(DeadLetter, record)
+        except NotARecord as error:
+            return Happened("dead-letters", record, str(error)) if mine else None
+        if not mine or (self._source is not None and letter.source not in ("", self._source)):
+            return None
+        return Happened("dead-letters", record, summary(letter))
 
     def _named_by(self, record: Record) -> bool:
-        """By its key or its first level: how even a refused event tells its thread."""
+        """By its key or its first level: how even a refused event names its thread."""
         if record.key == self._thread_id.encode():
             return True
         found = members(record)
         return self._thread_id in (found.get("threadId"), found.get("thread_id"))
 
 
-def members(record: Record) -> Members:
-    """The record's JSON object; empty where it is none."""
+def members(record: Record) -> Mapping[str, Any]:
+    """The JSON object of an agent's event, or of what is no record; empty where it is none."""
     try:
         found = msgspec.json.decode(record.value or b"")
     except (msgspec.DecodeError, RecursionError):
@@ -146,67 +175,32 @@ def members(record: Record) -> Members:
     return found if isinstance(found, dict) else {}
 
 
-def _threads(reading: Reading) -> set[str]:
-    return {
-        event.thread.thread_id
-        for event in reading.inputs
-        if not isinstance(event, Tick) and event.thread is not None
-    }
-
-
-def _approval(found: Members) -> str:
-    text = f"{found.get('interrupt_id')} {found.get('status')}, revision {found.get('revision')}"
-    for key in ("subagent_run_id", "closed_reason", "run_outcome"):
-        if found.get(key):
-            text += f", {key} {found[key]}"
-    return text
-
-
-def _answer(found: Members) -> str:
-    named = found.get("interrupt_id") or found.get("approval_id")
-    by = f" by {found['answered_by']}" if found.get("answered_by") else ""
-    return f"{found.get('status')} for {named}{by}"
-
-
-def _operation(found: Members) -> str:
-    by = f" by {found['by']}" if found.get("by") else ""
-    return f"{found.get('op')}{by}: {found.get('reason') or 'no reason given'}"
-
-
-def _verdict(found: Members) -> str:
-    named = found.get("interrupt_id") or found.get("approval_id") or found.get("answer_id")
-    problems = found.get("problems") or []
-    return f"{found.get('verdict')} for {named}" + "".join(
-        f"; {problem.get('path')}: {problem.get('message')}" for problem in problems
-    )
-
-
-def _command(found: Members) -> str:
-    entries = found.get("entries") or []
-    return (
-        f"resume {found.get('run_id')} as {found.get('resume_run_id')}: {len(entries)} entries, "
-        f"completed by {found.get('completed_by')}"
-    )
-
-
-def _dead_letter(record: Record) -> str:
-    whence = "/".join(
-        _header(record, f"bridge-origin-{part}") for part in ("topic", "partition", "offset")
-    )
-    detail = _header(record, "bridge-detail")
-    return f"{_header(record, 'bridge-reason')}{f' at {detail}' if detail else ''}, from {whence}"
-
-
-def _header(record: Record, name: str) -> str:
-    """The last header of that name: the bridge's own stand behind the sender's."""
-    values = [value for key, value in record.headers if key == name]
-    return (values[-1] or b"").decode(errors="replace") if values else ""
-
-
-_SUMMARIES: Mapping[str, Callable[[Members], str]] = {
-    "approvals": _approval,
-    "answers": _answer,
-    "operations": _operation,
-    "answer-verdicts": _verdict,
-    "resume-commands": _command,
-}
+def summary(said: Said) -> str:
+    """What a record says, in a line."""
+    match said:
+        case Approval():
+            more = {
+                "subagent_run_id": said.subagent_run_id,
+                "closed_reason": said.closed_reason,
+                "run_outcome": said.run_outcome,
+            }
+            text = "".join(f", {name} {value}" for name, value in more.items() if value)
+            return f"{said.interrupt_id} {said.status}, revision {said.revision}{text}"
+        case Answer():
+            by = f" by {said.answered_by}" if said.answered_by else ""
+            return f"{said.status} for {said.interrupt_id or said.approval_id}{by}"
+        case Operation():
+            by = f" by {said.by}" if said.by else ""
+            return f"{said.op}{by}: {said.reason or 'no reason given'}"
+        case AnswerVerdict():
+            named = said.interrupt_id or said.approval_id or said.answer_id
+            problems = "".join(f"; {each.path}: {each.message}" for each in said.problems)
+            return f"{said.verdict} for {named}{problems}"
+        case ResumeCommand():
+            return (
+                f"resume {said.run_id} as {said.resume_run_id}: {len(said.entries)} entries, "
+                f"completed by {said.completed_by}"
+            )
+        case DeadLetter():
+            at = f" at {said.detail}" if said.detail else ""
+            return f"{said.reason}{at}, from {said.origin}"

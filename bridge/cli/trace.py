@@ -1,4 +1,4 @@
-"""`trace`: the whole story of a thread, read from the topics and told in order of time."""
+"""`trace`: the whole story of a thread, read from the topics in order of time."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import argparse
 import asyncio
 import base64
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
-from bridge.cli.history import Happened, History, members
+from bridge.cli.history import Happened, History
 from bridge.cli.settings import settings
 from bridge.config import Config, Source
 from bridge.console.json_lines import write_line
-from bridge.core.record import Record
 from bridge.errors import ConfigError, RecordUnreadable
 from bridge.kafka.reader import Tell, reading
 from bridge.observe.logs import escape
+from bridge.records import AnswerVerdict, Approval, NotARecord, decode
 from bridge.records.instants import rfc3339
 from bridge.records.reading import is_id
 from bridge.records.topics import Role
@@ -34,9 +33,9 @@ _ROLES: tuple[Role, ...] = (
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print it; a thread nobody mentions is told on stderr, and is no error.
+    """Print it; a thread nobody mentions is reported on stderr, and is no error.
 
-    Records that cannot be decoded are told there too. The story may lack something then, which the
+    Records that cannot be decoded are named there too. The story may lack something then, which the
     exit code says.
     """
     config = settings(arguments)
@@ -45,12 +44,15 @@ def run(arguments: argparse.Namespace) -> int:
         given = arguments.source
         raise ConfigError(f"--source: no source {given} in the settings; there are {names}")
     unreadable: list[RecordUnreadable] = []
-    told = asyncio.run(_told(config, arguments.thread, arguments.source, unreadable.append))
-    story = sorted(told, key=lambda happened: happened.place)
-    if arguments.json:
-        _print_json(story)
-    else:
-        _print_lines(story)
+    happened = asyncio.run(_story(config, arguments.thread, arguments.source, unreadable.append))
+    story = sorted(happened, key=lambda each: each.place)
+    for each in story:
+        origin = each.record.origin
+        if arguments.json:
+            write_line(msgspec.json.encode(_members(each)))
+        else:
+            at, place = rfc3339(origin.timestamp), escape(str(origin))
+            print(f"{at}  {each.role:<15}  {escape(each.summary)}  [{place}]")
     if not story:
         named = escape(arguments.thread)
         print(f"no record names the thread or approval {named}", file=sys.stderr)
@@ -59,41 +61,44 @@ def run(arguments: argparse.Namespace) -> int:
     return RecordUnreadable.exit_code if unreadable else 0
 
 
-async def _told(config: Config, named: str, source: str | None, unreadable: Tell) -> list[Happened]:
+async def _story(
+    config: Config, named: str, source: str | None, unreadable: Tell
+) -> list[Happened]:
     """The story of a thread that is named by its id, or by the id of one of its approvals.
 
     Ids of threads may look like those of approvals: what no record knows as one is the other.
     `answer` takes an approval id in capitals, so it is taken here.
     """
     approval_id = named.lower()
-    found = await _asked(config, approval_id) if is_id(approval_id) else None
+    found = await _thread_of(config, approval_id) if is_id(approval_id) else None
     thread, of_source = found or (named, source)
-    return await _story(config, History(thread, source or of_source), unreadable)
-
-
-async def _asked(config: Config, approval_id: str) -> tuple[str, str] | None:
-    """Thread and source of an approval, as its own records or the verdicts on it have them."""
-    roles: tuple[Role, ...] = ("approvals", "answer-verdicts")
-    names = [config.topics.names()[role] for role in roles]
-    async with reading(config.kafka.client_kwargs(), *names, unreadable=_told_later) as reader:
-        async for record in reader.to_end():
-            found = members(record)
-            thread, source = found.get("thread_id"), found.get("source")
-            if found.get("approval_id") == approval_id and thread and source:
-                return str(thread), str(source)
-    return None
-
-
-def _told_later(_error: RecordUnreadable) -> None:
-    """The story reads the same topics, and tells it once."""
-
-
-async def _story(config: Config, history: History, unreadable: Tell) -> list[Happened]:
+    history = History(thread, source or of_source)
     story = await _own(config, history, unreadable, "approvals")
     story += await _own(config, history, unreadable, *_ROLES)
-    for source in config.sources:
-        story += await _events(config, history, unreadable, source)
+    for each in config.sources:
+        story += await _events(config, history, unreadable, each)
     return story
+
+
+async def _thread_of(config: Config, approval_id: str) -> tuple[str, str] | None:
+    """Thread and source of an approval, as its own records or the verdicts on it have them."""
+    kinds: dict[str, type[Approval | AnswerVerdict]] = {
+        config.topics.names()["approvals"]: Approval,
+        config.topics.names()["answer-verdicts"]: AnswerVerdict,
+    }
+
+    def later(_error: RecordUnreadable) -> None:
+        """The story reads the same topics, and says it once."""
+
+    async with reading(config.kafka.client_kwargs(), *kinds, unreadable=later) as reader:
+        async for record in reader.to_end():
+            try:
+                found = decode(kinds[record.origin.topic], record)
+            except NotARecord:
+                continue
+            if found and found.approval_id == approval_id and found.thread_id and found.source:
+                return found.thread_id, found.source
+    return None
 
 
 async def _own(config: Config, history: History, unreadable: Tell, *roles: Role) -> list[Happened]:
@@ -121,20 +126,14 @@ async def _events(
         ]
 
 
-def _print_lines(story: Iterable[Happened]) -> None:
-    for happened in story:
-        origin = happened.record.origin
-        at = rfc3339(origin.timestamp)
-        print(f"{at}  {happened.role:<15}  {escape(happened.summary)}  [{escape(str(origin))}]")
-
-
-def _print_json(story: Iterable[Happened]) -> None:
-    for happened in story:
-        write_line(msgspec.json.encode(_members(happened)))
-
-
 def _members(happened: Happened) -> dict[str, Any]:
+    """As JSON; the value nested, number literals kept, or in base64 where it is not JSON."""
     record, origin = happened.record, happened.record.origin
+    text = record.value or b""
+    try:
+        value: dict[str, Any] = {"value": msgspec.Raw(msgspec.json.format(text, indent=-1))}
+    except msgspec.DecodeError:
+        value = {"value_base64": base64.b64encode(text).decode()}
     return {
         "at": rfc3339(origin.timestamp),
         "role": happened.role,
@@ -144,16 +143,7 @@ def _members(happened: Happened) -> dict[str, Any]:
         "offset": origin.offset,
         "key": None if record.key is None else record.key.decode(errors="replace"),
         "headers": [
-            [name, (value or b"").decode(errors="replace")] for name, value in record.headers
+            [name, (said or b"").decode(errors="replace")] for name, said in record.headers
         ],
-        **_value(record),
+        **value,
     }
-
-
-def _value(record: Record) -> dict[str, Any]:
-    """The value as nested JSON, number literals kept; as base64 where it is not JSON."""
-    text = record.value or b""
-    try:
-        return {"value": msgspec.Raw(msgspec.json.format(text, indent=-1))}
-    except msgspec.DecodeError:
-        return {"value_base64": base64.b64encode(text).decode()}

@@ -6,23 +6,37 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bridge.cli.history import History
-from bridge.core.model import Limits, Origin
+from bridge.core.model import Digest, Item, Limits, Origin, Question, Run, ThreadKey
 from bridge.core.record import Header, Record
 from bridge.protocols import PROTOCOLS
+from bridge.records import encode, published
 
 THREAD = "t-1"
+ORIGIN = Origin("topic", 0, 0, 0)
 
 
 def record(value: Any, key: bytes | None = None, headers: tuple[Header, ...] = ()) -> Record:
     text = value if isinstance(value, bytes) else json.dumps(value).encode()
-    return Record(text, key, headers, Origin("topic", 0, 0, 0))
+    return Record(text, key, headers, ORIGIN)
 
 
 def event(history: History, value: Any, key: bytes | None = None) -> str | None:
     happened = history.event(record(value, key), "s", PROTOCOLS["ag-ui"], Limits())
     return None if happened is None else happened.summary
+
+
+def approval(source: str) -> Record:
+    """An approval of the thread as that source knows it."""
+    question = Item(Question("i"))
+    run = Run(
+        ThreadKey(source, "", THREAD), "r", "ag-ui", Digest(b""), 0, 0, ORIGIN, 0, (question,)
+    )
+    made = replace(published.approval(run, 0), approval_id="a")
+    said = encode(made)
+    return Record(said.value, said.key, said.headers, ORIGIN)
 
 
 def test_a_refused_event_belongs_to_the_thread_it_names() -> None:
@@ -60,11 +74,19 @@ def test_a_run_starts_where_nothing_was_asked_and_goes_on_after_that() -> None:
 
 def test_a_thread_id_of_another_source_is_another_thread() -> None:
     history = History(THREAD, "s")
-    approval = {"approval_id": "a", "thread_id": THREAD, "interrupt_id": "i", "revision": 1}
-    assert history.own(record(approval | {"source": "other"}), "approvals") is None
+    assert history.own(approval("other"), "approvals") is None
     assert history.own(record({"approval_id": "a", "status": "resolved"}), "answers") is None
-    assert history.own(record(approval | {"source": "s"}), "approvals") is not None
+    assert history.own(approval("s"), "approvals") is not None
     assert history.own(record({"approval_id": "a", "status": "resolved"}), "answers") is not None
+
+
+def test_a_record_that_cannot_be_read_is_told_by_what_it_names() -> None:
+    """A wrong answer is the very thing one looks for; its summary quotes nothing of it."""
+    wrong = {"thread_id": THREAD, "status": "resolved", "answered_by": ["s3cret"]}
+    happened = History(THREAD).own(record(wrong), "answers")
+    assert happened is not None
+    assert happened.summary == "no Answer: Expected `str | null` at /answered_by"
+    assert History("t-2").own(record(wrong), "answers") is None
 
 
 def test_a_dead_letter_says_why_and_whence_by_the_bridges_own_headers() -> None:
@@ -74,6 +96,7 @@ def test_a_dead_letter_says_why_and_whence_by_the_bridges_own_headers() -> None:
         ("bridge-origin-topic", b"events"),
         ("bridge-origin-partition", b"1"),
         ("bridge-origin-offset", b"7"),
+        ("bridge-origin-timestamp", b"9"),
         ("bridge-reason", b"malformed"),
         ("bridge-detail", b"/outcome"),
         ("bridge-source", b"s"),

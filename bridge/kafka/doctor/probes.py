@@ -7,8 +7,6 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-import msgspec
-
 from bridge.core.model import Verdict
 from bridge.core.record import Record
 from bridge.kafka.clients import ClientSettings
@@ -19,16 +17,12 @@ from bridge.kafka.group import Group
 from bridge.kafka.positions import Inputs
 from bridge.kafka.post import posting
 from bridge.kafka.reader import partition_counts, reading
+from bridge.records import AnswerVerdict, NotARecord, Operation, decode, encode
 
 ANSWER_S: Final = 5.0
 """A slot at work answers within one cycle, some milliseconds; a restart takes a second or two."""
 
 _PROBED: Final[Verdict] = "probed"
-
-
-class _Verdict(msgspec.Struct):
-    answer_id: str = ""
-    verdict: str = ""
 
 
 async def look_at_slots(client: ClientSettings, inputs: Inputs, group: Group | None) -> list[Check]:
@@ -52,7 +46,7 @@ async def probe(client: ClientSettings, inputs: Inputs) -> dict[int, float]:
         probed: dict[str, int] = {}
         began = time.monotonic()
         for slot in range(inputs.slots):
-            value = msgspec.json.encode({"op": "probe", "slot": slot, "by": "doctor"})
+            value = encode(Operation(op="probe", slot=slot, by="doctor")).value or b""
             probed[str(await post(operations, None, value, slot % partitions))] = slot
         took: dict[int, float] = {}
         until = time.monotonic() + ANSWER_S
@@ -67,10 +61,10 @@ async def probe(client: ClientSettings, inputs: Inputs) -> dict[int, float]:
 def _answered(record: Record) -> str:
     """The id of what was probed; empty for any other verdict."""
     try:
-        read = msgspec.json.decode(record.value or b"{}", type=_Verdict)
-    except msgspec.DecodeError:
+        verdict = decode(AnswerVerdict, record)
+    except NotARecord:
         return ""
-    return read.answer_id if read.verdict == _PROBED else ""
+    return verdict.answer_id if verdict and verdict.verdict == _PROBED else ""
 
 
 def judge_probes(took: Mapping[int, float], slots: int, held: Mapping[int, str]) -> Iterator[Check]:
