@@ -137,7 +137,9 @@ def test_dead_letters_come_back(
     read = decode(DeadLetter, letter)
     assert encode(read) == Encoded(letter.key, letter.value, letter.headers)
     assert (read.reason, read.source, read.origin) == (reason, "s", origin)
-    assert (read.value == value) is (read.size is None)
+    assert read.size in (None, len(value or b""))
+    assert (value or b"").startswith(read.value or b"")
+    assert read.size is not None or (read.value, read.key) == (value, key)
 
 
 def test_what_the_engine_sends_is_what_everybody_encodes() -> None:
