@@ -11,12 +11,15 @@ from typing import Any, Final, Protocol, overload
 import msgspec
 
 from bridge.core.record import Header
+from bridge.records.approval import Approval
 from bridge.records.dead_letter import DeadLetter
 from bridge.records.encoding import AnyRecord, Encoding, NotARecord, Published, Submitted
 from bridge.records.json_encoding import CONTENT_TYPE, JSON
 
 ENCODINGS: Final[Mapping[bytes, Encoding]] = {CONTENT_TYPE: JSON}
 """By content type."""
+
+_MARK: Final = b"__"
 
 
 class KafkaRecord(Protocol):
@@ -67,11 +70,12 @@ def decode(kind: type[AnyRecord], record: KafkaRecord) -> AnyRecord | None: ...
 def decode(kind: type[Any], record: KafkaRecord) -> Any:
     """The record that stands there, or None where none does.
 
-    None for a null value, which is Kafka's delete: forget what you know under that key. None also
-    for the bridge's own marks, whose keys begin with `__`: nobody has anything under those, so
-    forgetting it does no harm. Fields of later releases are skipped, optional ones that are missing
-    are None. A dead letter is always one. Raises NotARecord, whose message holds nothing of the
-    value.
+    None for a null value, which is Kafka's delete: forget what you know under that key. A takeover
+    writes one under `__bridge/slot-<p>`, where nobody has anything to forget; on `approvals` no key
+    that begins with `__` is an approval's, whatever its value. (Threads and answers may be named
+    so: on other topics such a key says nothing.) Fields of later releases are skipped, optional
+    ones that are missing are None. A dead letter is always one. Raises NotARecord, whose message
+    holds nothing of the value.
 
     >>> decode(Approval, Encoded(b"faf6703e-aba3-8201-b3a3-5057f251dd62", None)) is None
     True
@@ -85,7 +89,7 @@ def decode(kind: type[Any], record: KafkaRecord) -> Any:
             return DeadLetter.decoded(record.key, record.value, record.headers)
         except (ValueError, AttributeError) as error:
             raise NotARecord("no DeadLetter: its headers cannot be read") from error
-    if record.value is None or (record.key or b"").startswith(b"__"):
+    if record.value is None or (kind is Approval and (record.key or b"").startswith(_MARK)):
         return None
     return encoding_of(record.headers).read(kind, record.value)
 

@@ -53,6 +53,9 @@ EXAMPLES = [
     if name in KINDS
 ]
 ORIGIN = bridge.core.model.Origin("answers", 0, 0, 0)
+VERDICT = next(
+    msgspec.json.encode(example["payload"]) for name, example in EXAMPLES if name == "AnswerVerdict"
+)
 ASKED = next(
     msgspec.json.encode(example["payload"]) for name, example in EXAMPLES if name == "Approval"
 )
@@ -191,8 +194,9 @@ def test_a_null_value_is_no_record(key: bytes | None) -> None:
 
 
 def test_a_mark_of_the_bridge_is_no_record() -> None:
-    """Whatever a later release may write under such a key."""
+    """Whatever a later release may write under such a key; a thread may well be named so."""
     assert decode(Approval, Encoded(b"__bridge/slot-1", b"7")) is None
+    assert decode(AnswerVerdict, Encoded(b"__", VERDICT)) is not None
 
 
 @pytest.mark.parametrize(
