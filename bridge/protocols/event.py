@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Generic, Self, TypeVar, cast
 
 from bridge.core import json_text
 from bridge.core.instants import is_usable
@@ -19,16 +19,22 @@ from bridge.protocols.interface import Reading, Record
 _UNREAD: Final = object()
 
 
-class RawEvent:
-    """Where a record came from, and in `seen` what was forgiven in it."""
+OptionsT = TypeVar("OptionsT")
 
-    __slots__ = ("_strict", "limits", "record", "seen", "source", "value")
 
-    def __init__(self, value: bytes, record: Record, source: str, limits: Limits) -> None:
+class RawEvent(Generic[OptionsT]):
+    """Where a record came from, its source's `options`, and in `seen` what was forgiven in it."""
+
+    __slots__ = ("_strict", "limits", "options", "record", "seen", "source", "value")
+
+    def __init__(
+        self, value: bytes, record: Record, source: str, limits: Limits, options: OptionsT
+    ) -> None:
         self.value = value
         self.record = record
         self.source = source
         self.limits = limits
+        self.options = options
         self.seen: set[str] = set()
         self._strict: Any = _UNREAD
 

@@ -1,4 +1,4 @@
-"""What is read past as unknown must hold no question: the search for one, and how it is told."""
+"""What is read past as unknown must hold no question: the search for one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Hint = Callable[[bytes], bool]
 _MOST_NODES: Final = 20_000  # some 10 ms; a record holds a million bytes at most
 
 
-def passed_over(event: RawEvent, kind: str, hint: Hint, asks: Asks) -> Reading:
+def passed_over(event: RawEvent[Any], kind: str, hint: Hint, asks: Asks) -> Reading:
     """The reading of a record that is none of ours: counted, unless a question stands inside.
 
     Raises Unreadable with `hidden_question`.
@@ -29,7 +29,7 @@ def passed_over(event: RawEvent, kind: str, hint: Hint, asks: Asks) -> Reading:
     return event.reading()
 
 
-def refuse_hidden(event: RawEvent, hint: Hint, asks: Asks) -> None:
+def refuse_hidden(event: RawEvent[Any], hint: Hint, asks: Asks) -> None:
     """Raises Unreadable with `hidden_question` where a question stands somewhere inside.
 
     In JSON texts, too, one level deep.

@@ -57,7 +57,7 @@ def metadata(entries: Sequence[Entry]) -> JsonText | None:
 
 
 def takes_a_no(entry: Entry) -> bool:
-    """Whether the agent is told of an item that was given up, and its task goes on."""
+    """Whether an answer can say that the item was given up, so that the task goes on."""
     return item_of(entry.question).shape == kagent.TOOL
 
 

@@ -117,16 +117,15 @@ class Told:
     pointer: str
 
 
-class Event(RawEvent):
+class Event(RawEvent[Options]):
     """One event of A2A, with the settings of its source and the agent that it comes from."""
 
-    __slots__ = ("options", "scope", "tenant")
+    __slots__ = ("scope", "tenant")
 
     def __init__(
         self, value: bytes, record: Record, source: str, limits: Limits, options: Options
     ) -> None:
-        super().__init__(value, record, source, limits)
-        self.options = options
+        super().__init__(value, record, source, limits, options)
         self.scope, self.tenant = identity(options, record.headers)
 
     def thread(self, task_id: str) -> ThreadKey:

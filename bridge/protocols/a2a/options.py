@@ -12,6 +12,7 @@ from typing import Final, Literal, cast
 from urllib.parse import quote, urlsplit
 
 from bridge.core.record import Header
+from bridge.protocols.settings import refuse_unknown
 
 Version = Literal["1.0", "0.3"]
 Binding = Literal["jsonrpc", "rest"]
@@ -63,9 +64,7 @@ NO_OPTIONS: Final = Options()
 
 def read_options(given: Mapping[str, object]) -> Options:
     """Raises ValueError with the option's name, never its value."""
-    unknown = set(given) - {field.name for field in fields(Options)}
-    if unknown:
-        raise ValueError(f"a2a has no option {min(unknown)}")
+    refuse_unknown(given, [field.name for field in fields(Options)], "a2a")
     for name, value in given.items():
         if not isinstance(value, str) or not value:
             raise ValueError(f"option {name} must be a string that is not empty")

@@ -51,7 +51,7 @@ _KINDS: dict[State, Kind] = {"INPUT_REQUIRED": "input", "AUTH_REQUIRED": "author
 
 
 def read(record: Record, source: str, limits: Limits, options: Options) -> Reading:
-    """What one event means. Strict JSON is asked only of events that ask somebody."""
+    """What one event means. Strict JSON is demanded only of events that ask somebody."""
     value = record.value or b""
     fits = len(value) <= limits.record_bytes
     at_a_glance = glance(value, record, source, options) if fits else None

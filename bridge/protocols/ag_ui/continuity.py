@@ -65,7 +65,7 @@ _SNAPSHOT = msgspec.json.Decoder(_Snapshot)
 
 
 def read(record: Record, source: str, limits: Limits, options: Options) -> Reading:
-    """What one event means. Strict JSON is asked of events that become inputs or a context."""
+    """What one event means. Strict JSON is demanded of events that become inputs or a context."""
     event = Event(record.value or b"", record, source, limits, options)
     reading, thread_id = event.read_by(_read), event.key_text()
     if reading.refusal is None or not thread_id:

@@ -5,6 +5,8 @@ Only a source that reads such questions says so: for all others these events nee
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from bridge.core.model import Millis, Order, RunEnded, ThreadKey
 from bridge.protocols.ag_ui.event import NAME, Event
 
@@ -53,19 +55,9 @@ def fails(event: Event, thread_id: str) -> tuple[RunEnded, ...]:
     """The run under way failed; an error names none."""
     if not event.options.legacy:
         return ()
-    origin, in_order = event.record.origin, event.key_text() == thread_id
-    thread = event.thread(thread_id)
-    return (
-        RunEnded(
-            thread=thread,
-            protocol=NAME,
-            order=Order(origin.timestamp),
-            origin=origin,
-            run_id=None,
-            in_order=in_order,
-            explains=True,
-        ),
-    )
+    in_order = event.key_text() == thread_id
+    failed = _forgets(event, event.thread(thread_id), in_order=in_order)
+    return (replace(failed, run_id=None, explains=True),)
 
 
 def _forgets(event: Event, thread: ThreadKey, *, in_order: bool) -> RunEnded:

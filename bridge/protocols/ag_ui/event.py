@@ -48,23 +48,22 @@ def asks(value: dict[str, Any]) -> bool:
     if not isinstance(kind, str):
         return False
     if spelling(kind) == "runfinished" and isinstance(outcome, dict):
-        told = outcome.get("type")
+        ending = outcome.get("type")
         return bool(outcome.get("interrupts")) or (
-            isinstance(told, str) and spelling(told) == "interrupt"
+            isinstance(ending, str) and spelling(ending) == "interrupt"
         )
     return kind == "CUSTOM" and value.get("name") == "on_interrupt"
 
 
-class Event(RawEvent):
+class Event(RawEvent[Options]):
     """One event of AG-UI, as a source with these settings reads it."""
 
-    __slots__ = ("_agent", "_unattributed", "options")
+    __slots__ = ("_agent", "_unattributed")
 
     def __init__(
         self, value: bytes, record: Record, source: str, limits: Limits, options: Options
     ) -> None:
-        super().__init__(value, record, source, limits)
-        self.options = options
+        super().__init__(value, record, source, limits, options)
         self._agent: str | None = None
         self._unattributed = False
 
@@ -86,7 +85,7 @@ class Event(RawEvent):
         return self._agent
 
     def lacks_agent(self) -> bool:
-        """Whether it does not say whose it is, in a source whose events do; counted where asked.
+        """Whether it does not say whose it is, in a source whose events do; then counted.
 
         It may be of any agent of its thread: what would close or change something does nothing.
         """

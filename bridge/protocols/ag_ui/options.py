@@ -5,13 +5,13 @@ Wrong settings are found when they are read, with the name of the key.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from bridge.core.model import JsonText
 from bridge.protocols.framing import read_pointer
+from bridge.protocols.settings import json_of, refuse_unknown
 
 _KNOWN: Final = ("agent", "agent_pointer", "legacy", "legacy_refusal")
 
@@ -34,9 +34,7 @@ NO_OPTIONS: Final = Options()
 
 def read_options(given: Mapping[str, object]) -> Options:
     """Raises ValueError that names the key."""
-    unknown = sorted(key for key in given if key not in _KNOWN)
-    if unknown:
-        raise ValueError(f"ag-ui has no option {unknown[0]}; there are {', '.join(_KNOWN)}")
+    refuse_unknown(given, _KNOWN, "ag-ui")
     agent, pointer = _text(given, "agent"), _text(given, "agent_pointer")
     if agent and pointer:
         raise ValueError("ag-ui: give either agent, for every event, or agent_pointer")
@@ -52,12 +50,7 @@ def read_options(given: Mapping[str, object]) -> Options:
         raise ValueError(f"ag-ui: {detail}") from None
     refusal: JsonText | None = None
     if "legacy_refusal" in given:
-        try:
-            value = given["legacy_refusal"]
-            text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-            refusal = text.encode()
-        except (TypeError, ValueError) as error:
-            raise ValueError("ag-ui: legacy_refusal must be JSON") from error
+        refusal = json_of(given["legacy_refusal"], "ag-ui: legacy_refusal")
     return Options(agent, tokens, legacy, refusal)
 
 

@@ -21,7 +21,7 @@ _NOTHING = Reading()
 
 
 def read(record: Record, source: str, limits: Limits, options: Options = NO_OPTIONS) -> Reading:
-    """What one event means. Strict JSON is asked only of events that become inputs."""
+    """What one event means. Strict JSON is demanded only of events that become inputs."""
     return Event(record.value or b"", record, source, limits, options).read_by(_read)
 
 

@@ -1,7 +1,7 @@
 """The answers to questions of the older kind, as `forwardedProps.command` has them for LangGraph.
 
 One answer is its payload; several are a map by interrupt id, which LangGraph asks for. Where ids
-are not the agent's own there is nothing to tell them by but their order.
+are not the agent's own there is nothing to know them by but their order.
 """
 
 from __future__ import annotations

@@ -12,27 +12,20 @@ from msgspec import Raw, Struct
 
 from bridge.core.instants import usable_instant
 from bridge.core.json_text import JsonError
-from bridge.core.model import Limits, Millis
+from bridge.core.model import Millis
 from bridge.protocols.event import RawEvent, loosely
 from bridge.protocols.fields import Fields, Unreadable, spelling
 from bridge.protocols.genkit.options import Options
 from bridge.protocols.hidden import refuse_hidden, spells_interrupt
-from bridge.protocols.interface import Record
 from bridge.protocols.slices import given
 
 NAME: Final = "genkit"
 
 
-class Event(RawEvent):
+class Event(RawEvent[Options]):
     """One record of Genkit, with the settings of its source."""
 
-    __slots__ = ("options",)
-
-    def __init__(
-        self, value: bytes, record: Record, source: str, limits: Limits, options: Options
-    ) -> None:
-        super().__init__(value, record, source, limits)
-        self.options = options
+    __slots__ = ()
 
 
 class _State(Struct, gc=False):
@@ -126,8 +119,8 @@ def find_turn(event: Event) -> Found | None:
     # A piece or an error of a stream, bare or as its `message`, tells nothing.
     message = bytes(wrapper.message)
     piece = _CHUNK.decode(message) if message.startswith(b"{") else wrapper
-    told = given(piece.modelChunk) or given(piece.turnEnd) or given(piece.customPatch)
-    if not (told or given(piece.artifact) or given(wrapper.error)):
+    streamed = given(piece.modelChunk) or given(piece.turnEnd) or given(piece.customPatch)
+    if not (streamed or given(piece.artifact) or given(wrapper.error)):
         event.seen.add("unknown_shape")
     return None
 
@@ -135,8 +128,10 @@ def find_turn(event: Event) -> Found | None:
 def _asks(value: dict[str, Any]) -> bool:
     """Whether this is, in any spelling, a turn that paused, with its parts."""
     reasons = (value.get("finishReason"), value.get("finish_reason"))
-    told = isinstance(value.get("message") or value.get("state"), dict)
-    return told and any(isinstance(r, str) and spelling(r).startswith("interrupt") for r in reasons)
+    is_turn = isinstance(value.get("message") or value.get("state"), dict)
+    return is_turn and any(
+        isinstance(r, str) and spelling(r).startswith("interrupt") for r in reasons
+    )
 
 
 # --- What the fast decoder refuses ----------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The newest model message of a turn: its tool requests, and which of them wait for an answer.
 
-Names, refs and inputs are kept as the slices they arrived in; parsed values only judge.
+Names, refs and inputs stay the slices they arrived in; parsed values only judge.
 """
 
 from __future__ import annotations

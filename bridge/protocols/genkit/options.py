@@ -1,19 +1,19 @@
 """What a source's settings say about its agent and its tools.
 
 Wrong settings are found when they are read, with the name of the key; schemas and refusals are
-kept as JSON text from then on.
+JSON text from then on.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from bridge.core.model import JsonText
 from bridge.core.schema import SchemaCache
+from bridge.protocols.settings import json_of, refuse_unknown
 
 Action = Literal["restart", "respond"]
 Runtime = Literal["go", "js", "py"]
@@ -64,7 +64,7 @@ NO_OPTIONS: Final = Options()
 
 def read_options(given: Mapping[str, object]) -> Options:
     """Raises ValueError that names the key."""
-    _refuse_unknown(given, ("agent", "runtime", "state_management", "tools"), "genkit")
+    refuse_unknown(given, ("agent", "runtime", "state_management", "tools"), "genkit")
     tools = given.get("tools", {})
     if not isinstance(tools, Mapping):
         raise ValueError("genkit: tools must be a table of tools by name")
@@ -90,7 +90,7 @@ def _tool(name: str, given: object) -> Tool:
     where = f"genkit: tools.{name}"
     if not isinstance(given, Mapping):
         raise ValueError(f"{where} must be a table")
-    _refuse_unknown(given, Tool.__match_args__, where)
+    refuse_unknown(given, Tool.__match_args__, where)
     resumes = given.get("resume_schema", _OBJECT)
     if not isinstance(resumes, Mapping) or resumes.get("type") != "object":
         # Runtimes drop, ignore or misread a payload of a restart that is no object.
@@ -102,7 +102,7 @@ def _tool(name: str, given: object) -> Tool:
         action=_one_of(_ACTIONS, given, "action", where),
         output_schema=_schema(given, "output_schema", where),
         resume_schema=_schema(given, "resume_schema", where),
-        refusal=_json(given, "refusal", where),
+        refusal=json_of(given["refusal"], f"{where}.refusal") if "refusal" in given else None,
         allow_revised_input=revises,
     )
     if tool.resume_schema and tool.action == "respond":
@@ -117,12 +117,6 @@ def _tool(name: str, given: object) -> Tool:
     return tool
 
 
-def _refuse_unknown(given: Mapping[Any, object], known: tuple[str, ...], where: str) -> None:
-    unknown = sorted(str(key) for key in given if key not in known)
-    if unknown:
-        raise ValueError(f"{where} has no option {unknown[0]}; there are {', '.join(known)}")
-
-
 def _one_of(
     known: Mapping[str, _Word], given: Mapping[str, object], key: str, where: str
 ) -> _Word | None:
@@ -134,19 +128,11 @@ def _one_of(
     return known[value]
 
 
-def _json(given: Mapping[str, object], key: str, where: str) -> JsonText | None:
+def _schema(given: Mapping[str, object], key: str, where: str) -> JsonText | None:
     if key not in given:
         return None
-    try:
-        text = json.dumps(given[key], ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return text.encode()
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{where}.{key} must be JSON") from error
-
-
-def _schema(given: Mapping[str, object], key: str, where: str) -> JsonText | None:
-    text = _json(given, key, where)
-    problem = None if text is None else SchemaCache(1).unusable(text)
+    text = json_of(given[key], f"{where}.{key}")
+    problem = SchemaCache(1).unusable(text)
     if problem is not None:
         raise ValueError(f"{where}.{key} cannot be enforced: {problem}")
     return text

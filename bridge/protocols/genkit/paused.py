@@ -82,7 +82,7 @@ def _check_pending(requests: Sequence[Request], found: Found, event: Event) -> N
 
 
 def _turn_id(value: dict[str, Any], session: Session, found: Found) -> str:
-    """The snapshot; where a client keeps the state, its producer's word, else what was said so far.
+    """The snapshot; where a client holds the state, its producer's word, else what was said so far.
 
     A tool of Python's that asks the same again leaves the very same state: only its producer can
     tell the new turn from the old one sent twice.

@@ -25,7 +25,7 @@ _INCOMPLETE: Final = frozenset({"pending", "failed", "aborted", "aborting", "exp
 
 
 def read(record: Record, source: str, limits: Limits, options: Options) -> Reading:
-    """What one record means. Strict JSON is asked only of turns that ask."""
+    """What one record means. Strict JSON is demanded only of turns that ask."""
     return Event(record.value or b"", record, source, limits, options).read_by(_read)
 
 

@@ -1,4 +1,4 @@
-"""Whose turn it was: agent, session, runtime, and who keeps the state.
+"""Whose turn it was: agent, session, runtime, and who holds the state.
 
 What a record's wrapper says goes before the source's settings, and those before what the shape
 of the turn tells.
