@@ -8,6 +8,7 @@ import re
 import pytest
 
 import bridge.kafka
+from bridge.audit.invariants import INVARIANTS
 from bridge.slot import birth
 from bridge.slot import state_codec as codec
 from tests.unit.books.pages import PAGES, ROOT, code, rows, section
@@ -33,12 +34,21 @@ def test_the_rules_of_kafka_are_those_that_comments_call() -> None:
     assert rules == re.findall(r"^(R\d+)\b", bridge.kafka.__doc__ or "", re.M)
 
 
-def test_the_invariants_are_those_that_the_checker_names() -> None:
-    """Whoever is shown one finds here what it says."""
-    found = set()
+def test_the_invariants_are_judged_where_the_table_says() -> None:
+    """Whoever is shown one finds here what it says, and the rules that found it."""
+    found: dict[str, set[str]] = {promise.name: set() for promise in INVARIANTS}
     for path in (ROOT / "bridge" / "audit").rglob("*.py"):
-        found |= set(re.findall(r"\"(I\d+)\"", path.read_text("utf-8")))
-    assert {row[0] for row in rows(section(PAGE, "Invariants"))} == found
+        for name in re.findall(r"\"(I\d+)\"", path.read_text("utf-8")):
+            found[name].add(path.name)
+    table = rows(section(PAGE, "Invariants"))
+    judged = {name: {*re.findall(r"`(\w+\.py)`", cell)} for name, _, cell in table}
+    assert judged == {name: files - {"invariants.py"} for name, files in found.items()}
+
+
+def test_the_promises_are_those_that_audit_prints() -> None:
+    """Word for word."""
+    table = {name: promise for name, promise in rows(section("docs/audit.md", "What it judges"))}
+    assert table == {promise.name: promise.promise for promise in INVARIANTS}
 
 
 def test_the_keys_of_the_state_are_those_that_are_written() -> None:
