@@ -50,10 +50,16 @@ def prose(text: str) -> str:
 
 def rows(text: str) -> list[list[str]]:
     """The cells of the first table's rows, its heading left out."""
-    found = re.search(r"(?:^\|.*\n?)+", prose(text), re.M)
-    assert found, "no table"
-    lines = found[0].splitlines()
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    return tables(text)[0]
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """The rows of every table, their headings left out."""
+    found = [table.splitlines() for table in re.findall(r"(?:^\|.*\n?)+", prose(text), re.M)]
+    return [
+        [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
+        for table in found
+    ]
 
 
 def code(cell: str) -> str:

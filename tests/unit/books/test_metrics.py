@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from bridge.core.model import Metric
 from bridge.observe.metrics import Metrics
-from tests.unit.books.pages import PAGES, ROOT, code, rows, section
+from tests.unit.books.pages import PAGES, ROOT, code, tables
 
 RULES = (ROOT / "deploy" / "prometheus" / "rules.yml").read_text("utf-8")
 RUNBOOKS = {path.name for path in (ROOT / "deploy" / "runbooks").glob("*.md")}
@@ -26,7 +26,7 @@ def metrics() -> set[str]:
 
 def test_the_table_has_every_metric_and_no_other() -> None:
     """By the name that Prometheus stores."""
-    table = {code(name) for name, _, _ in rows(section("docs/metrics.md", "Metrics and alerts"))}
+    table = {code(row[0]) for each in tables(PAGES["docs/metrics.md"]) for row in each}
     assert table == metrics()
 
 

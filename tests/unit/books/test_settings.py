@@ -10,9 +10,9 @@ import pytest
 from bridge.config import load
 from bridge.protocols import PROTOCOLS
 from tests.unit.books.config_keys import config_keys
-from tests.unit.books.pages import PAGES, blocks, code, rows, section
+from tests.unit.books.pages import PAGES, blocks, code, tables
 
-TABLE = rows(section("docs/configuration.md", "Configuration"))
+TABLE = [row for table in tables(PAGES["docs/configuration.md"]) for row in table]
 SHOWN = [(page, text) for page in PAGES for text in blocks(PAGES[page], "toml")]
 
 
