@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from bridge.core.model import Metric
 from bridge.observe.metrics import Metrics
-from tests.unit.books.pages import PAGES, ROOT, code, tables
+from tests.unit.books.pages import PAGES, ROOT, code, rows, section, tables
 
 RULES = (ROOT / "deploy" / "prometheus" / "rules.yml").read_text("utf-8")
 RUNBOOKS = {path.name for path in (ROOT / "deploy" / "runbooks").glob("*.md")}
@@ -26,7 +27,8 @@ def metrics() -> set[str]:
 
 def test_the_table_has_every_metric_and_no_other() -> None:
     """By the name that Prometheus stores."""
-    table = {code(row[0]) for each in tables(PAGES["docs/metrics.md"]) for row in each}
+    page = PAGES["docs/metrics.md"].replace(section("docs/metrics.md", "Alerts"), "")
+    table = {code(row[0]) for each in tables(page) for row in each}
     assert table == metrics()
 
 
@@ -47,3 +49,21 @@ def test_every_alert_has_its_runbook() -> None:
     named = re.findall(r"runbook: runbooks/([\w-]+\.md)", RULES)
     assert len(named) == RULES.count("- alert:")
     assert set(named) == RUNBOOKS
+
+
+def test_every_alert_is_in_the_table() -> None:
+    """With its severity and its runbook."""
+    groups: list[dict[str, Any]] = yaml.safe_load(RULES)["groups"]
+    rules = [rule for group in groups for rule in group["rules"]]
+    table = [
+        (code(name), severity, re.findall(r"\((.*)\)", link))
+        for name, severity, _, link in rows(section("docs/metrics.md", "Alerts"))
+    ]
+    assert table == [
+        (
+            rule["alert"],
+            rule["labels"]["severity"],
+            ["../deploy/" + rule["annotations"]["runbook"]],
+        )
+        for rule in rules
+    ]
