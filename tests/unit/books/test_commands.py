@@ -11,6 +11,7 @@ import pytest
 
 from bridge import errors
 from bridge.cli import parser
+from bridge.cli.commands import EXIT_CODES
 from tests.unit.books.pages import PAGES, ROOT, blocks, prose, rows, section
 
 
@@ -61,7 +62,7 @@ def test_make_targets_exist(page: str) -> None:
 def test_exit_codes_are_those_of_the_commands() -> None:
     """The same as `--help` says, and as the errors have."""
     table = {int(number) for number, _ in rows(section("docs/operations.md", "Exit codes"))}
-    printed = {int(number) for number in re.findall(r"\b(\d) [a-z]", parser.EXIT_CODES)}
+    printed = {int(number) for number in re.findall(r"\b(\d) [a-z]", EXIT_CODES)}
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     raised = {kind.exit_code for kind in kinds if issubclass(kind, errors.BridgeError)}
     assert table == printed
