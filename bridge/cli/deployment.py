@@ -13,7 +13,7 @@ from bridge.cli.settings import settings
 from bridge.config import Config
 from bridge.kafka import adoption
 from bridge.kafka.adoption import Deployment, Holding
-from bridge.kafka.group import Group, Member, describe_group
+from bridge.kafka.group import Group, describe_group
 from bridge.kafka.names import group_id
 from bridge.kafka.topic_admin import connected
 
@@ -26,10 +26,17 @@ _MEANS = {
 def show(arguments: argparse.Namespace) -> int:
     """Print each slot's birth and each member of the group; 0 whatever they are."""
     config = settings(arguments)
-    found, group = asyncio.run(_look(config))
+    deployment = _deployment(config)
+
+    async def look() -> tuple[list[Holding], Group]:
+        found = await adoption.holdings(deployment)
+        async with connected(deployment.client) as admin:
+            name = group_id(config.app_id, deployment.topics["state"])
+            return found, await describe_group(admin, name)
+
+    found, group = asyncio.run(look())
     if arguments.json:
-        told = {"slots": [asdict(each) for each in found], "group": _members(group)}
-        print(json.dumps(told))
+        print(json.dumps({"slots": [asdict(each) for each in found], "group": _members(group)}))
         return 0
     print(*map(_line, found), sep="\n")
     print(f"group {group.name}: {group.state}")
@@ -58,14 +65,6 @@ def adopt(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _look(config: Config) -> tuple[list[Holding], Group]:
-    deployment = _deployment(config)
-    found = await adoption.holdings(deployment)
-    async with connected(deployment.client) as admin:
-        name = group_id(config.app_id, deployment.topics["state"])
-        return found, await describe_group(admin, name)
-
-
 def _deployment(config: Config) -> Deployment:
     known = inputs(config)
     return Deployment(
@@ -86,18 +85,18 @@ def _line(each: Holding) -> str:
 
 
 def _members(group: Group) -> Sequence[dict[str, object]]:
-    return [
-        {
-            "member": str(each) if each.declaration is None else each.declaration.worker,
-            "is": _kind(each, group),
-            "sources": [] if each.declaration is None else list(each.declaration.sources),
-            "slots": list(each.slots),
-        }
-        for each in group.members
-    ]
-
-
-def _kind(member: Member, group: Group) -> str:
-    if not group.settled:
-        return "not told in a rebalance"
-    return "no worker" if member.declaration is None else "worker"
+    members: list[dict[str, object]] = []
+    for each in group.members:
+        said = each.declaration
+        kind = "no worker" if said is None else "worker"
+        if not group.settled:  # in a rebalance a member says nothing of itself
+            kind = "not known in a rebalance"
+        members.append(
+            {
+                "member": str(each) if said is None else said.worker,
+                "is": kind,
+                "sources": [] if said is None else list(said.sources),
+                "slots": list(each.slots),
+            }
+        )
+    return members

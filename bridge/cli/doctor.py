@@ -15,7 +15,7 @@ from bridge.cli.topics import wanted
 from bridge.config import Config
 from bridge.console.json_lines import write_line
 from bridge.errors import ClusterError
-from bridge.kafka.doctor import Check, examine
+from bridge.kafka.doctor import examine
 from bridge.observe.logs import escape
 
 _CLEAR = "\r\x1b[K"
@@ -27,37 +27,30 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _run(config: Config, *, as_json: bool) -> int:
+    on_terminal = sys.stderr.isatty()
+
+    def show_progress(doing: str) -> None:
+        """On a terminal only, and on its last line until the next finding takes its place."""
+        if on_terminal:
+            print(f"{_CLEAR}asking: {doing} …", end="", file=sys.stderr, flush=True)
+
+    def clear() -> None:
+        if on_terminal:
+            print(_CLEAR, end="", file=sys.stderr, flush=True)
+
     grades = []
-    async for check in examine(config, wanted(config), inputs(config), _progress):
-        _done()
-        _print(check, as_json=as_json)
+    async for check in examine(config, wanted(config), inputs(config), show_progress):
+        clear()
+        if as_json:
+            write_line(msgspec.json.encode(dataclasses.asdict(check)))
+        else:
+            print(escape(str(check)), flush=True)
         grades.append(check.grade)
-    _done()
+    clear()
     failed, warned = grades.count("fail"), grades.count("warn")
+    said = f"not well: {failed} failed" if failed else "all is well"
+    if warned and not failed:
+        said = f"it works, with {warned} warnings"
     if not as_json:
-        print(_verdict(failed, warned))
+        print(said)
     return ClusterError.exit_code if failed else 0
-
-
-def _print(check: Check, *, as_json: bool) -> None:
-    if as_json:
-        write_line(msgspec.json.encode(dataclasses.asdict(check)))
-    else:
-        print(escape(str(check)), flush=True)
-
-
-def _verdict(failed: int, warned: int) -> str:
-    if failed:
-        return f"not well: {failed} failed"
-    return f"it works, with {warned} warnings" if warned else "all is well"
-
-
-def _progress(doing: str) -> None:
-    """On a terminal only, and on its last line until the next finding takes its place."""
-    if sys.stderr.isatty():
-        print(f"{_CLEAR}asking: {doing} …", end="", file=sys.stderr, flush=True)
-
-
-def _done() -> None:
-    if sys.stderr.isatty():
-        print(_CLEAR, end="", file=sys.stderr, flush=True)

@@ -20,10 +20,19 @@ class Unexpected(BridgeError):
     """A fault of the bridge's own, or one that nobody has met yet."""
 
 
-def told(error: Exception, chosen: argparse.Namespace) -> BridgeError:
-    """The error as its command should tell it."""
+def explained(error: Exception, chosen: argparse.Namespace) -> BridgeError:
+    """The error as its command should say it, with the rights it lacks where it died of that."""
     if access.may_be_refused(error):
-        error = _explained(error, chosen)
+        # `pending` of bridge.cli.pending:run, `withdraw` of bridge.cli.answer:withdraw.
+        module, function = str(chosen.handler).split(":")
+        name = module.rpartition(".")[2] if function == "run" else function
+        try:
+            config = settings(chosen)
+            client = config.kafka.client_kwargs()
+        except BridgeError:
+            pass  # then the settings are not what it died of
+        else:
+            error = asyncio.run(access.explained(client, rights.of_command(config, name), error))
     if isinstance(error, BridgeError):
         return error
     if isinstance(error, KafkaError):
@@ -32,20 +41,3 @@ def told(error: Exception, chosen: argparse.Namespace) -> BridgeError:
         return ClusterError("The cluster did not answer in time. Run: interrupt-bridge doctor")
     said = f"{type(error).__name__}: {error}".rstrip(": ")
     return Unexpected(f"{said}. The option --verbose shows where")
-
-
-def _explained(error: Exception, chosen: argparse.Namespace) -> Exception:
-    """The rights that the command lacks, where that is what it died of."""
-    try:
-        config = settings(chosen)
-        client = config.kafka.client_kwargs()
-    except BridgeError:
-        return error
-    needed = rights.of_command(config, _name(chosen))
-    return asyncio.run(access.explained(client, needed, error))
-
-
-def _name(chosen: argparse.Namespace) -> str:
-    """`pending` of bridge.cli.pending:run, `withdraw` of bridge.cli.answer:withdraw."""
-    module, function = str(chosen.handler).split(":")
-    return module.rpartition(".")[2] if function == "run" else function

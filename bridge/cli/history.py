@@ -110,7 +110,7 @@ class History:
     def own(self, record: Record, role: str) -> Happened | None:
         """A record of one of the bridge's topics, if it is about the thread.
 
-        One that cannot be read as what stands there is told by what it names.
+        One that cannot be read as what stands there belongs to what it names.
         """
         inner = bare(record).record
         if role == "dead-letters":

@@ -52,11 +52,11 @@ def _parse_and_run(arguments: Sequence[str] | None) -> int:
     if "handler" not in chosen:
         known.print_help()
         return 2
-    return _run(chosen)
-
-
-def _run(chosen: argparse.Namespace) -> int:
-    _quiet_logs(chosen.verbose)
+    # A command speaks by its output: the client's own log is noise unless somebody asks for it.
+    if chosen.verbose:
+        logs.configure("debug", "text")
+    else:
+        logging.basicConfig(handlers=[logging.NullHandler()], force=True)
     try:
         handler: Handler = _load(chosen.handler)
         return handler(chosen)
@@ -65,18 +65,14 @@ def _run(chosen: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
-        return _told(error, chosen)
-
-
-def _told(error: Exception, chosen: argparse.Namespace) -> int:
-    if chosen.verbose and not isinstance(error, BridgeError):
-        traceback.print_exc()
-    if isinstance(error, OSError) and streams.failure(error):
-        raise error
-    tell = _load("bridge.cli.faults:told")
-    told: BridgeError = tell(error, chosen)
-    _report(told)
-    return told.exit_code
+        if chosen.verbose and not isinstance(error, BridgeError):
+            traceback.print_exc()
+        if isinstance(error, OSError) and streams.failure(error):
+            raise
+        explain = _load("bridge.cli.faults:explained")
+        explained: BridgeError = explain(error, chosen)
+        _report(explained)
+        return explained.exit_code
 
 
 def _load(name: str) -> Any:
@@ -85,20 +81,12 @@ def _load(name: str) -> Any:
     return getattr(importlib.import_module(module), function)
 
 
-def _quiet_logs(verbose: bool) -> None:
-    """A command speaks by its output: the client's own log is noise unless somebody asks."""
-    if verbose:
-        logs.configure("debug", "text")
-    else:
-        logging.basicConfig(handlers=[logging.NullHandler()], force=True)
-
-
 def _report(error: BridgeError) -> None:
     try:
         for line in str(error).splitlines() or [type(error).__name__]:
             print(f"interrupt-bridge: {error.code}: {logs.escape(line)}", file=sys.stderr)
         sys.stderr.flush()
-    except OSError:  # nobody is left to tell
+    except OSError:  # nobody is left who reads it
         streams.give_up(sys.stderr)
 
 

@@ -47,22 +47,21 @@ async def _run(config: Config, source: str | None, *, as_json: bool, watch: bool
             board.take(record)
         if as_json:
             _print_json(board.pending(source))
-            if watch:
-                await _follow_json(reader, board, source)
+            while watch:  # each change as a line, whatever its status has become
+                records = await reader.poll(_REFRESH_SECONDS)
+                changes = [shown for record in records if (shown := board.take(record))]
+                _print_json(shown for shown in changes if source in (None, shown.view.source))
         elif watch:
             await _follow_table(reader, board, clock, source)
         else:
-            _print_table(board, clock, source)
+            views, now = [shown.view for shown in board.pending(source)], clock.now()
+            if sys.stdout.isatty():
+                console = Console()
+                console.print(table(views, now, console.width))
+            else:
+                print(*lines(views, now), sep="\n")
     if board.unreadable:
-        print(f"{board.unreadable} records were no approvals in JSON", file=sys.stderr)
-
-
-async def _follow_json(reader: Reader, board: Board, source: str | None) -> None:
-    """Each change of an approval as a line, whatever its status has become."""
-    while True:
-        records = await reader.poll(_REFRESH_SECONDS)
-        changes = [shown for record in records if (shown := board.take(record))]
-        _print_json(shown for shown in changes if source in (None, shown.view.source))
+        print(f"{board.unreadable} records were no approvals", file=sys.stderr)
 
 
 async def _follow_table(
@@ -84,14 +83,3 @@ async def _follow_table(
 def _print_json(approvals: Iterable[Shown]) -> None:
     for shown in approvals:
         write_line(shown.text)
-
-
-def _print_table(board: Board, clock: OnlookerClock, source: str | None) -> None:
-    views = [shown.view for shown in board.pending(source)]
-    now = clock.now()
-    if sys.stdout.isatty():
-        console = Console()
-        console.print(table(views, now, console.width))
-    else:
-        for line in lines(views, now):
-            print(line)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Sequence
 from functools import partial
 
 import msgspec
@@ -14,7 +13,6 @@ from bridge.config import Config
 from bridge.errors import ConfigError
 from bridge.kafka import positions
 from bridge.kafka.positions import Inputs, Standing
-from bridge.kafka.verdict import OpenTransaction
 from bridge.records.instants import rfc3339
 from bridge.records.topics import OWN_INPUTS
 
@@ -28,8 +26,15 @@ def show(arguments: argparse.Namespace) -> int:
     if arguments.json:
         for at in found:
             print(_json(at))
-    else:
-        _print_table([_HEADINGS, *map(_row, found)])
+        return 0
+    rows = [_HEADINGS, *map(_row, found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if heading == "TOPIC" else cell.rjust(width)
+            for cell, width, heading in zip(row, widths, _HEADINGS, strict=True)
+        ]
+        print("  ".join(cells).rstrip())
     return 0
 
 
@@ -96,21 +101,8 @@ def _json(at: Standing) -> str:
 def _row(at: Standing) -> tuple[str, ...]:
     numbers = (at.position, at.begin, at.end, at.lag)
     shown = ("-" if number is None else str(number) for number in numbers)
-    note = "LOST" if at.lost else _blocked(at.blocked_by)
+    note, by = "LOST" if at.lost else "", at.blocked_by
+    if by is not None and not at.lost:
+        since = rfc3339(by.last_written)
+        note = f"BLOCKED at {by.start} by producer {by.producer_id} since {since}"
     return (str(at.slot), at.topic, str(at.partition), *shown, note)
-
-
-def _blocked(by: OpenTransaction | None) -> str:
-    if by is None:
-        return ""
-    return f"BLOCKED at {by.start} by producer {by.producer_id} since {rfc3339(by.last_written)}"
-
-
-def _print_table(rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [
-            cell.ljust(width) if heading == "TOPIC" else cell.rjust(width)
-            for cell, width, heading in zip(row, widths, _HEADINGS, strict=True)
-        ]
-        print("  ".join(cells).rstrip())

@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError:
         raise  # of the output: said where it can still be said
     except Exception as error:
-        told = faults.told(error, arguments)
-        for line in str(told).splitlines():
-            log.critical("worker ends: %s", line, extra={"code": told.code})
-        return told.exit_code
+        ended = faults.explained(error, arguments)
+        for line in str(ended).splitlines():
+            log.critical("worker ends: %s", line, extra={"code": ended.code})
+        return ended.exit_code

@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def schemas() -> dict[str, Traversable]:
     """The files by name: Avro records, and the topics that carry them as AsyncAPI."""
-    kept = resources.files(bridge) / "schemas"
+    inside = resources.files(bridge) / "schemas"
     # In a checkout they stand beside the package, where readers of the repository look for them.
-    folder = kept if kept.is_dir() else Path(bridge.__file__).parents[1] / "schemas"
+    folder = inside if inside.is_dir() else Path(bridge.__file__).parents[1] / "schemas"
     return {Path(file.name).stem: file for file in sorted(folder.iterdir(), key=lambda f: f.name)}

@@ -14,7 +14,7 @@ from bridge.kafka.topics import Wanted
 
 
 def create(arguments: argparse.Namespace) -> int:
-    """Make what is missing and list what there was; `check` tells whether that will do."""
+    """Make what is missing and list what there was; `check` says whether that will do."""
     config = settings(arguments)
     needed = wanted(config, arguments.partitions)
     made = asyncio.run(
@@ -25,17 +25,13 @@ def create(arguments: argparse.Namespace) -> int:
     for name in made.existed:
         print(f"exists  {name}")
     if needed.partitions != config.topics.partitions:
-        print(_on_partitions(needed.partitions, made))
-    return 0
-
-
-def _on_partitions(wanted: int, made: topic_admin.Created) -> str:
-    if made.existed:
-        return (
+        print(
             "what exists keeps the partitions that it has, and all need the same number: see "
             "interrupt-bridge topics check"
+            if made.existed
+            else f"now set topics.partitions = {needed.partitions} in the settings of every worker"
         )
-    return f"now set topics.partitions = {wanted} in the settings of every worker"
+    return 0
 
 
 def check(arguments: argparse.Namespace) -> int:

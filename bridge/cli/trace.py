@@ -12,7 +12,7 @@ import msgspec
 
 from bridge.cli.history import Happened, History
 from bridge.cli.settings import settings
-from bridge.config import Config, Source
+from bridge.config import Config
 from bridge.console.json_lines import write_line
 from bridge.errors import ConfigError, RecordUnreadable
 from bridge.kafka.reader import Tell, reading
@@ -75,8 +75,13 @@ async def _story(
     history = History(thread, source or of_source)
     story = await _own(config, history, unreadable, "approvals")
     story += await _own(config, history, unreadable, *_ROLES)
+    client, limits = config.kafka.client_kwargs(), config.limits.for_rules()
     for each in config.sources:
-        story += await _events(config, history, unreadable, each)
+        protocol, pointer = each.agent_protocol(), each.pointer()
+        async with reading(client, *each.topic_names, unreadable=unreadable) as reader:
+            async for record in reader.to_end():
+                happened = history.event(record, each.name, protocol, limits, pointer)
+                story += [happened] if happened else []
     return story
 
 
@@ -109,20 +114,6 @@ async def _own(config: Config, history: History, unreadable: Tell, *roles: Role)
             happened
             async for each in reader.to_end()
             if (happened := history.own(each, role_of[each.origin.topic]))
-        ]
-
-
-async def _events(
-    config: Config, history: History, unreadable: Tell, source: Source
-) -> list[Happened]:
-    client = config.kafka.client_kwargs()
-    protocol = source.agent_protocol()
-    limits = config.limits.for_rules()
-    async with reading(client, *source.topic_names, unreadable=unreadable) as reader:
-        return [
-            happened
-            async for each in reader.to_end()
-            if (happened := history.event(each, source.name, protocol, limits, source.pointer()))
         ]
 
 
