@@ -109,13 +109,13 @@ class SecuredBroker(DevBroker):
         self.certificates = certificates
         self.ports: dict[str, int] = {}
 
-    def _network(self, port: int, controller: int) -> dict[str, str]:
+    def network(self, port: int, controller: int) -> dict[str, str]:
         self.ports = dict(zip(DOORS, free_ports(len(DOORS)), strict=True))
         doors = {"PLAINTEXT": port, "CONTROLLER": controller, **self.ports}
         protocols = {"SASL": "SASL_SSL", "PLAINTEXT": "PLAINTEXT", "CONTROLLER": "PLAINTEXT"}
         made = self.certificates
         return {
-            **super()._network(port, controller),
+            **super().network(port, controller),
             "listeners": ",".join(f"{name}://127.0.0.1:{at}" for name, at in doors.items()),
             "listener.security.protocol.map": ",".join(
                 f"{name}:{protocols.get(name, 'SSL')}" for name in doors

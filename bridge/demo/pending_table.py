@@ -37,19 +37,17 @@ class Row:
         question = escape(view.message or view.reason or view.interrupt_id)
         waits = span((now - view.published_at).total_seconds())
         done = f"{self.answered} of {view.total}"
-        return (escape(view.source), question, done, waits, self._until(now))
+        until = "no deadline"
+        if view.expires_at is not None:
+            left = (view.expires_at - now).total_seconds()
+            due = f"in {span(left)}" if left > 0 else "due"
+            until = f"{view.expires_at.astimezone():%H:%M:%S}, {due}"
+        return (escape(view.source), question, done, waits, until)
 
     def is_soon(self, now: datetime) -> bool:
         """Whether it expires in a few seconds."""
         expires_at = self.view.expires_at
         return expires_at is not None and (expires_at - now).total_seconds() < _SOON_SECONDS
-
-    def _until(self, now: datetime) -> str:
-        if self.view.expires_at is None:
-            return "no deadline"
-        left = (self.view.expires_at - now).total_seconds()
-        clock = f"{self.view.expires_at.astimezone():%H:%M:%S}"
-        return f"{clock}, in {span(left)}" if left > 0 else f"{clock}, due"
 
 
 @dataclass(frozen=True, slots=True)

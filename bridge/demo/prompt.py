@@ -67,7 +67,12 @@ class Conversation:
     async def hold(self) -> None:
         """Question by question."""
         while (view := self._next()) is not None:
-            self._show(view)
+            say = self._scene.screen.say
+            say(f"{view.source} asks ({view.index + 1} of {view.total}): {view.message}")
+            if view.response_schema is not None:
+                schema = json.dumps(msgspec.json.decode(view.response_schema))
+                say(f"its schema: {schema}", "quiet")
+            say(SIGN_IN_HELP if view.kind == "authorization" else HELP, "quiet")
             line = await self._typed.line()
             if line in (None, "q"):
                 return
@@ -85,13 +90,6 @@ class Conversation:
             self._skipped.clear()
         return next(iter(fresh or pending), None)
 
-    def _show(self, view: Approval) -> None:
-        say = self._scene.screen.say
-        say(f"{view.source} asks ({view.index + 1} of {view.total}): {view.message}")
-        if view.response_schema is not None:
-            say(f"its schema: {json.dumps(msgspec.json.decode(view.response_schema))}", "quiet")
-        say(SIGN_IN_HELP if view.kind == "authorization" else HELP, "quiet")
-
     async def _take(self, view: Approval, line: str) -> None:
         if line == "s":
             self._skipped.append(view.approval_id)
@@ -104,7 +102,13 @@ class Conversation:
         elif view.kind == "authorization" and not line:
             await self._signed_in(view)
         else:
-            await self._answer_with(view, line)
+            try:
+                payload = json.loads(line)
+            except ValueError as error:
+                text = f'not JSON ({error}); texts need quotes: "publish"'
+                self._scene.screen.say(text, "bad")
+                return
+            await self._answer(view, payload, declines=False)
 
     async def _signed_in(self, view: Approval) -> None:
         """The task goes on by itself, and then asks what it came for."""
@@ -113,14 +117,6 @@ class Conversation:
         self._scene.screen.say("the task works again: its question has closed by itself", "good")
         await self._scene.ask(agent)
         await self._scene.is_asked(agent)
-
-    async def _answer_with(self, view: Approval, line: str) -> None:
-        try:
-            payload = json.loads(line)
-        except ValueError as error:
-            self._scene.screen.say(f'not JSON ({error}); texts need quotes: "publish"', "bad")
-            return
-        await self._answer(view, payload, declines=False)
 
     async def _answer(self, view: Approval, payload: object, *, declines: bool) -> None:
         scene = self._scene
@@ -139,16 +135,12 @@ class Conversation:
         # What was shown is what the topic must say at the end.
         scene.replies[-1] = replace(reply, verdict=found.verdict)
         if found.verdict == "accepted":
-            await self._is_seen(view)
-
-    async def _is_seen(self, view: Approval) -> None:
-        """The approval's next revision: there is no order between topics."""
-        seen = self._scene.witness.views
-        await self._scene.witness.until(
-            lambda: seen[view.approval_id].status != "pending",
-            TAKEOVER_SECONDS,
-            f"the next revision of {view.approval_id}",
-        )
+            # The approval's next revision: there is no order between topics.
+            await scene.witness.until(
+                lambda: scene.witness.views[view.approval_id].status != "pending",
+                TAKEOVER_SECONDS,
+                f"the next revision of {view.approval_id}",
+            )
 
     async def _kill(self, view: Approval) -> None:
         scene = self._scene
@@ -165,9 +157,9 @@ class Conversation:
 
     async def _resumes(self) -> None:
         """Show every command that came meanwhile: by an answer, or by a deadline."""
-        told = {ending.run for ending in self._scene.endings}
+        known = {ending.run for ending in self._scene.endings}
         for run, command in list(self._scene.witness.commands.items()):
-            if run not in told:
+            if run not in known:
                 statuses = tuple(entry.status for entry in command.entries)
                 agent = self._scene.cast.agent(run[0])
                 await self._scene.finish(Ending(agent, run[2], command.completed_by, statuses))

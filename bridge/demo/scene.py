@@ -1,4 +1,4 @@
-"""What can be done on the stage, told while it is done: ask, answer, resume, kill a worker.
+"""What can be done on the stage, shown while it is done: ask, answer, resume, kill a worker.
 
 It also keeps the notes that the epilogue compares with the topics.
 """
@@ -103,7 +103,7 @@ class Scene:
         await self.stage.write(self.stage.topics["answers"], key, record)
 
     async def verdict(self, reply: Reply, within: float = VISIBLE_SECONDS) -> AnswerVerdict:
-        """Wait for the verdict on an answer, and tell it."""
+        """Wait for the verdict on an answer, and show it."""
         seen = self.witness.verdicts
         await self.witness.until(
             lambda: reply.answer_id in seen, within, f"a verdict on {reply.answer_id}"
@@ -114,7 +114,7 @@ class Scene:
         return found
 
     async def give(self, reply: Reply, why: str = "") -> AnswerVerdict:
-        """Answer and wait for the verdict; `why` is told after it."""
+        """Answer and wait for the verdict; `why` is said after it."""
         await self.send(reply)
         found = await self.verdict(reply)
         if why:
@@ -167,7 +167,12 @@ class Scene:
     def pending(self) -> Pending:
         """What the board shows."""
         rows = [Row(view, self.witness.answered(view)) for view in self.witness.pending()]
-        return Pending(rows, "; ".join(_duty(worker) for worker in self.stage.workers))
+        duties = []
+        for worker in self.stage.workers:
+            slots = ", ".join(map(str, worker.slots))
+            serves = f"{worker.name} (pid {worker.pid}) serves slots {slots}"
+            duties.append(serves if worker.running else f"{worker.name} is gone")
+        return Pending(rows, "; ".join(duties))
 
     def _approval_id(self, reply: Reply) -> str:
         """What anybody can compute who knows the question's names; else what was published."""
@@ -225,10 +230,3 @@ def _opened(key: str, value: Any, inside: Sequence[str]) -> str:
 
 def _member(key: str, value: Any) -> str:
     return f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
-
-
-def _duty(worker: WorkerProcess) -> str:
-    if not worker.running:
-        return f"{worker.name} is gone"
-    slots = ", ".join(map(str, worker.slots))
-    return f"{worker.name} (pid {worker.pid}) serves slots {slots}"

@@ -1,4 +1,4 @@
-"""What a person sees: a told story, on a terminal with a live table, in a pipe as dated lines.
+"""What a person sees: a story, on a terminal with a live table, in a pipe as dated lines.
 
 Texts that came from agents or people are escaped; nothing but this module prints.
 """
@@ -50,7 +50,7 @@ _TOLD_SECONDS = 0.7
 
 
 class Screen(Protocol):
-    """Where the story is told. `pace`: seconds that a sentence takes to read; 0 in a pipe."""
+    """Where the story is shown. `pace`: seconds that a sentence takes to read; 0 in a pipe."""
 
     pace: float
 
@@ -132,13 +132,13 @@ class Terminal:
         """As `Screen` says."""
         for line in text.splitlines():
             text = line.lstrip()
-            told = Table.grid(padding=(0, 1))
+            grid = Table.grid(padding=(0, 1))
             # What is too long goes on below where it began, not at the edge.
-            told.add_column(no_wrap=True)
-            told.add_column(overflow="fold")
+            grid.add_column(no_wrap=True)
+            grid.add_column(overflow="fold")
             mark = _MARKS[tone] + " " * (len(line) - len(text))
-            told.add_row(Text(mark, _STYLES[tone]), Text(escape(text), _STYLES[tone]))
-            self._console.print(told)
+            grid.add_row(Text(mark, _STYLES[tone]), Text(escape(text), _STYLES[tone]))
+            self._console.print(grid)
 
     def board(self) -> None:
         """As `Screen` says."""

@@ -65,8 +65,8 @@ async def _asks(scene: Scene, agent: Agent) -> None:
     await scene.ask(agent)
     await scene.is_asked(agent)
     count = agent.asked(agent.run_id)
-    told = f"{agent.name} ({agent.framework}{_OVER[agent.protocol]}) asks {count} question"
-    scene.screen.say(f"{told}{'s' if count > 1 else ''} on {agent.thread_id}")
+    text = f"{agent.name} ({agent.framework}{_OVER[agent.protocol]}) asks {count} question"
+    scene.screen.say(f"{text}{'s' if count > 1 else ''} on {agent.thread_id}")
     await scene.pause(0.5)
 
 
@@ -78,8 +78,8 @@ async def _a_sign_in(scene: Scene) -> None:
     await scene.ask(review, SIGN_IN)
     await scene.is_asked(review, SIGN_IN)
     scene.screen.say(f"code-review (ADK over A2A) waits for somebody to sign in at {SIGN_IN_AT}")
-    told = Reply("signed-in", review, 0, "done", "out_of_band", run_id=SIGN_IN)
-    await scene.give(told, why="nothing to decide here: the task itself will see the sign-in")
+    signed_in = Reply("signed-in", review, 0, "done", "out_of_band", run_id=SIGN_IN)
+    await scene.give(signed_in, why="nothing to decide here: the task itself will see the sign-in")
     await scene.passes(Passing(review, SIGN_IN, "moved_on"))
     scene.screen.say("it did, and works again: its question has closed, without a command", "good")
     await _asks(scene, review)
@@ -158,11 +158,7 @@ async def _the_rest(scene: Scene) -> None:
     again = first.resume_run_id
     await scene.give(Reply("publish", news, 0, "publish", "accepted", run_id=again))
     await scene.finish(Ending(news, again, "answers", ("resolved",)))
-    await _other_protocols(scene)
-
-
-async def _other_protocols(scene: Scene) -> None:
-    """The same approvals and answers; what goes out is the agent's own request."""
+    # The same approvals and answers for other protocols; what goes out is the agent's own request.
     review, bank = scene.cast.review, scene.cast.bank
     await scene.give(Reply("release", review, 1, {"release": "2.0"}, "accepted", key="none"))
     scene.screen.say("A2A takes all answers in one message", "quiet")

@@ -81,17 +81,17 @@ class Stage:
     async def settled(self) -> None:
         """Wait until the running workers serve all slots between them."""
         deadline = time.monotonic() + READY_SECONDS
-        while not await self._all_served():
+        while True:
+            running = [worker for worker in self.workers if worker.running] or self.workers
+            ready = [await worker.look() for worker in running]
+            held = sorted(slot for worker in running for slot in worker.slots)
+            all_hold = all(worker.slots for worker in running)
+            if all(ready) and all_hold and held == [*range(SLOTS)]:
+                return
             if time.monotonic() > deadline:
                 logs = "\n".join(worker.tail() for worker in self.workers)
                 raise WorkerEnded(f"the slots are not served after {READY_SECONDS:.0f} s\n{logs}")
             await asyncio.sleep(_LOOK_SECONDS)
-
-    async def _all_served(self) -> bool:
-        running = [worker for worker in self.workers if worker.running] or self.workers
-        ready = [await worker.look() for worker in running]
-        held = sorted(slot for worker in running for slot in worker.slots)
-        return all(ready) and all(worker.slots for worker in running) and held == [*range(SLOTS)]
 
     def holder(self, agent: Agent) -> WorkerProcess:
         """The worker that serves the agent's thread."""
@@ -119,60 +119,43 @@ async def set_up(
     try:
         file = directory / "bridge.toml"
         file.write_text(_settings(name, bootstrap, agents), encoding="utf-8")
-        environ = _environment()
+        # How to reach the cluster is the user's; everything else of the bridge is the story's.
+        environ = {"PYTHONUNBUFFERED": "1"} | {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("BRIDGE_") or name.startswith(KAFKA_VARIABLES)
+        }
         config = load(file, environ)
-        pen = _pen(config.kafka.client_kwargs())
-        stage = Stage(config, file, config.kafka.client_kwargs(), environ, pen)
+        client = config.kafka.client_kwargs()
+        prepare()
+        pen = AIOKafkaProducer(**client, acks="all", enable_idempotence=True)
+        stage = Stage(config, file, client, environ, pen)
         try:
             async with _open(stage):
                 yield stage
         finally:
             if remove_topics:
-                await _remove_topics(stage)
+                async with topic_admin.connected(client) as admin:
+                    await admin.delete_topics(stage.all_topics)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
 
 @asynccontextmanager
 async def _open(stage: Stage) -> AsyncIterator[None]:
-    await _create_topics(stage)
-    await start_producer(stage.pen)
-    try:
-        yield
-    finally:
-        await kill(stage.pen)
-        await stage.stop_workers()
-
-
-async def _create_topics(stage: Stage) -> None:
+    """Topics and pen; what was put up is taken down again, whatever happened."""
     async with topic_admin.connected(stage.client) as admin:
         brokers = len((await admin.describe_cluster())["brokers"])
         inputs = [NewTopic(name, SLOTS, min(3, brokers)) for name in stage.sources.values()]
         await topic_admin.ensure(admin, inputs)
     wanted = Wanted(stage.topics, tuple(stage.sources.values()), SLOTS)
     await topic_admin.create(stage.client, wanted)
-
-
-async def _remove_topics(stage: Stage) -> None:
-    async with topic_admin.connected(stage.client) as admin:
-        await admin.delete_topics(stage.all_topics)
-
-
-def _pen(client: ClientSettings) -> AIOKafkaProducer:
-    prepare()
-    return AIOKafkaProducer(**client, acks="all", enable_idempotence=True)
-
-
-def _environment() -> dict[str, str]:
-    """How to reach the cluster is the user's; everything else of the bridge is the story's."""
-    return {
-        "PYTHONUNBUFFERED": "1",
-        **{
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith("BRIDGE_") or name.startswith(KAFKA_VARIABLES)
-        },
-    }
+    await start_producer(stage.pen)
+    try:
+        yield
+    finally:
+        await kill(stage.pen)
+        await stage.stop_workers()
 
 
 def _settings(name: str, bootstrap: str, agents: Iterable[Agent]) -> str:
@@ -195,16 +178,14 @@ session_timeout = "{SESSION_SECONDS}s"
 takeover_grace = "{TAKEOVER_GRACE_SECONDS}s"
 reroute_grace = "1s"
 """
-    return text + "".join(_source(name, agent) for agent in agents)
-
-
-def _source(name: str, agent: Agent) -> str:
-    """The agent's table; its settings, which are TOML already, come last."""
-    topic = f"{name}.agents.{agent.name}"
-    words = {"name": agent.name, "protocol": agent.protocol, "topic": topic}
-    table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in words.items())
-    options = f"\n[sources.options]\n{agent.options}" if agent.options else ""
-    return f"\n[[sources]]\n{table}{options}"
+    for agent in agents:
+        topic = f"{name}.agents.{agent.name}"
+        words = {"name": agent.name, "protocol": agent.protocol, "topic": topic}
+        table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in words.items())
+        # The agent's settings, which are TOML already, come last.
+        options = f"\n[sources.options]\n{agent.options}" if agent.options else ""
+        text += f"\n[[sources]]\n{table}{options}"
+    return text
 
 
 def command_line(*words: str) -> list[str]:

@@ -66,7 +66,10 @@ class WorkerProcess:
         """
         if not self.running:
             raise WorkerEnded(f"{self.name} ended with {self._process.returncode}\n{self.tail()}")
-        self.url = self.url or self._logged_url()
+        if not self.url:  # a free port is only known to the worker, which says it in its log
+            lines = self.log.read_text(errors="replace").splitlines()
+            urls = [str(json.loads(line)["url"]) for line in lines if '"url"' in line]
+            self.url = urls[0].removesuffix("/metrics") if urls else ""
         said = await asyncio.to_thread(_ask, f"{self.url}/readyz") if self.url else {}
         states: Mapping[str, str] = said.get("slots", {})
         self.slots = tuple(sorted(map(int, states)))
@@ -100,13 +103,6 @@ class WorkerProcess:
         lines = self.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
         return "\n".join(f"  {line}" for line in lines)
 
-    def _logged_url(self) -> str:
-        """A free port is only known to the worker, which tells it in its log."""
-        for line in self.log.read_text(errors="replace").splitlines():
-            if '"url"' in line:
-                return str(json.loads(line)["url"]).removesuffix("/metrics")
-        return ""
-
     def _dismiss_watchdog(self) -> None:
         # Always before the worker ends, or the watchdog could meet a reused process id.
         self._watchdog.kill()
@@ -138,4 +134,4 @@ def _get(url: str) -> str:
         with urllib.request.urlopen(url, timeout=5) as answer:
             return str(answer.read().decode())
     except urllib.error.HTTPError as refusal:
-        return refusal.read().decode()  # 503 tells which slots are not ready yet
+        return refusal.read().decode()  # 503 says which slots are not ready yet
