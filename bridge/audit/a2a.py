@@ -6,7 +6,7 @@ One status is one run. All dialects are read by the members they share.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -195,13 +195,19 @@ def _asked(frame: Json, task: str, scope: str, source: Source, at: int | None) -
     words = "\n".join(part["text"] for part in parts if part.get("text")) or None
     own = a2a_items.of_message(message, parts) or _of_artifacts(frame)
     is_input = _state(frame) == "INPUT_REQUIRED" and not a2a_items.asks_for_credential(message, own)
-    if is_input and _left_out(source, own, parts):
-        return Free()
+    wanted = source.options.get("input_required_filter", "none")
+    unasked = wanted == "without_items" or (wanted == "without_message" and not parts)
+    if is_input and not own and unasked:
+        return Free()  # the source's filter says that such a status is no question
     run = message.get("messageId") or None
     bare = not own
     kind = "input" if is_input else "authorization"
     if bare or not is_input:
-        own = (_plain(frame, words, kind),)
+        # One question for the whole status. LangGraph's mix of dialects says how it is answered.
+        state = str(frame["status"]["state"])
+        is_mixed = frame.get("kind") is not None and state.startswith("TASK_STATE_")
+        shape = "langgraph" if is_mixed and kind == "input" else "plain"
+        own = (Question(None, {"message": words} if words else {}, {}, {"shape": shape}),)
     questions = tuple(_complete(question, run, kind, words, source) for question in own)
     content = [kind, words, [part.get("data") for part in parts], message.get("metadata")]
     context = frame.get("contextId") or message.get("contextId") or None
@@ -224,20 +230,6 @@ def _of_artifacts(frame: Json) -> tuple[Question, ...]:
     named = [a for a in listed if isinstance(a, dict)] if isinstance(listed, list) else []
     found = [a2a_items.of_artifact(a) for a in named if a.get("name") == "Interrupt"]
     return next((questions for questions in reversed(found) if questions), ())
-
-
-def _left_out(source: Source, own: Sequence[Question], parts: Sequence[Json]) -> bool:
-    """Whether the source's filter says that such a status is no question."""
-    wanted = source.options.get("input_required_filter", "none")
-    return not own and (wanted == "without_items" or (wanted == "without_message" and not parts))
-
-
-def _plain(frame: Json, words: str | None, kind: str) -> Question:
-    """One question for the whole status. LangGraph's mix of dialects tells how it is answered."""
-    state = frame["status"]["state"]
-    is_mixed = frame.get("kind") is not None and str(state).startswith("TASK_STATE_")
-    shape = "langgraph" if is_mixed and kind == "input" else "plain"
-    return Question(None, {"message": words} if words else {}, {}, {"shape": shape})
 
 
 def _complete(

@@ -19,19 +19,17 @@ def faults(
     """`native` is the command's, ready to send; JSON-RPC has its parameters in an envelope."""
     body = native["body"]
     params = body.get("params") if "jsonrpc" in body else body
+    # kagent's tools are answered with a no, and their task goes on.
+    has_a_no = all(_shape(one) == a2a_kagent.TOOL for one in settled)
+    given_up = any(one.entry.get("status") == "cancelled" for one in settled)
     if not isinstance(params, dict):
         yield "a request without parameters"
-    elif any(one.entry.get("status") == "cancelled" for one in settled) and not _has_a_no(settled):
+    elif given_up and not has_a_no:
         yield from _cancels(task, native, params, settled)
     elif native.get("method") not in _SEND:
         yield "an answered task is not sent its answers"
     else:
         yield from _answers(task, command, params.get("message") or {}, asked, settled)
-
-
-def _has_a_no(settled: Sequence[Settled]) -> bool:
-    """Whether what was given up is told to the agent, whose task then goes on."""
-    return all(_shape(one) == a2a_kagent.TOOL for one in settled)
 
 
 def _cancels(task: str, native: Json, params: Json, settled: Sequence[Settled]) -> Iterator[str]:
@@ -40,7 +38,7 @@ def _cancels(task: str, native: Json, params: Json, settled: Sequence[Settled]) 
     if params.get("id") != task:
         yield "another task is cancelled"
     if any(one.entry.get("status") != "cancelled" for one in settled):
-        yield "answers of a cancelled task are told as resolved"
+        yield "answers of a cancelled task are sent as resolved"
 
 
 def _answers(
@@ -59,15 +57,21 @@ def _answers(
     if len(sent) != bool(by_graph) + len(in_parts):
         yield "a message with more or fewer answers than questions"
         return
-    if by_graph and not _resumes(sent.pop(0), by_graph):
-        yield "a graph is resumed with other values"
+    if by_graph:  # by id, or by the bare value where only one was asked
+        by_id = {str(one.entry.get("interrupt_id")): one.payload for one in by_graph}
+        meant = [by_id, by_graph[0].payload] if len(by_graph) == 1 else [by_id]
+        part = sent.pop(0)
+        if not any(text.alike(part, {"data": {"resume": values}}) for values in meant):
+            yield "a graph is resumed with other values"
     if not all(_answered(part, one) for part, one in zip(sent, in_parts, strict=True)):
         yield "a message with other answers than were given"
     marks = dict(message.get("metadata") or {})
     if by_kagent and not a2a_kagent.answers(message, marks.pop(a2a_kagent.URI, None), by_kagent):
         yield "kagent's extension is answered in another way than was given"
-    told = [(marks.get(URIS[_shape(one)]), one.payload) for one in settled if _shape(one) in URIS]
-    if len(marks) != len(told) or not all(text.alike(found, given) for found, given in told):
+    decided = [
+        (marks.get(URIS[_shape(one)]), one.payload) for one in settled if _shape(one) in URIS
+    ]
+    if len(marks) != len(decided) or not all(text.alike(*pair) for pair in decided):
         yield "a message with another decision than was given"
 
 
@@ -81,13 +85,6 @@ def _said(part: Any, is_boxed: bool) -> Json:
 
 def _shape(one: Settled) -> str:
     return str(one.question.native["shape"])
-
-
-def _resumes(part: Json, settled: Sequence[Settled]) -> bool:
-    """By id, or by the bare value where only one was asked."""
-    by_id = {str(one.entry.get("interrupt_id")): one.payload for one in settled}
-    alone = len(settled) == 1 and text.alike(part, {"data": {"resume": settled[0].payload}})
-    return alone or text.alike(part, {"data": {"resume": by_id}})
 
 
 def _answered(part: Json, one: Settled) -> bool:

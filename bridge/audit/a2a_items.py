@@ -79,24 +79,15 @@ def _adk(parts: Sequence[Json]) -> Iterator[Question]:
         call = part.get("data")
         if not isinstance(call, dict) or not (is_text(call.get("id")) and call["id"]):
             raise text.Unreadable("a function call without an id")
-        schema = _adk_schema(call)
-        found = _item("adk", call, call["id"], call.get("name"), _adk_words(call), schema)
+        given = call.get("args")
+        args = given if isinstance(given, dict) else {}
+        held = args.get("toolConfirmation")
+        words = args.get("message") or (held.get("hint") if isinstance(held, dict) else None)
+        schema = args.get("response_schema") or args.get("responseSchema")
+        if str(call.get("name")).endswith("_request_confirmation"):
+            schema = None  # the bridge knows what a confirmation is
+        found = _item("adk", call, call["id"], call.get("name"), words, schema)
         yield replace(found, native={**found.native, "marks": types})
-
-
-def _adk_words(call: Json) -> Any:
-    args = call.get("args")
-    if not isinstance(args, dict):
-        return None
-    held = args.get("toolConfirmation")
-    return args.get("message") or (held.get("hint") if isinstance(held, dict) else None)
-
-
-def _adk_schema(call: Json) -> Any:
-    args = call.get("args")
-    if not isinstance(args, dict) or str(call.get("name")).endswith("_request_confirmation"):
-        return None  # the bridge knows what a confirmation is
-    return args.get("response_schema") or args.get("responseSchema")
 
 
 def _strands(parts: Sequence[Json]) -> Iterator[Question]:

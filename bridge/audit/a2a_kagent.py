@@ -65,19 +65,17 @@ def answers(message: Json, said: Any, settled: Sequence[Settled]) -> bool:
         ]
         expected = {"type": "ask_user_response", "answers": given}
         return text.alike(said, expected | {"id": settled[0].question.native["request"]})
-    told = said.get("approvals")
-    if said.get("type") != "tool_approval_response" or not isinstance(told, list):
+    approvals = said.get("approvals")
+    if said.get("type") != "tool_approval_response" or not isinstance(approvals, list):
         return False
-    return len(told) == len(settled) and all(map(_decided, told, settled))
+    return len(approvals) == len(settled) and all(map(_decided, approvals, settled))
 
 
-def _decided(told: Any, one: Settled) -> bool:
+def _decided(approvals: Any, one: Settled) -> bool:
     id_ = one.entry.get("interrupt_id")
     if one.entry.get("status") == "resolved":
-        return text.alike(told, {"id": id_, **one.payload})
-    is_no = text.alike({**told, "rejection_reason": ""}, _no(id_))
-    return is_no and is_text(told.get("rejection_reason"))
-
-
-def _no(id_: Any) -> Json:
-    return {"id": id_, "approved": False, "rejection_reason": ""}
+        return text.alike(approvals, {"id": id_, **one.payload})
+    no = {"id": id_, "approved": False, "rejection_reason": ""}
+    return text.alike({**approvals, "rejection_reason": ""}, no) and is_text(
+        approvals.get("rejection_reason")
+    )

@@ -21,6 +21,7 @@ from bridge.audit.readings import (
 
 _OPTIONAL_TEXTS = ("message", "toolCallId", "expiresAt", "subagentRunId")
 _OPTIONAL_OBJECTS = ("responseSchema", "metadata")
+_MEMBERS = ("id", "reason", *_OPTIONAL_TEXTS, *_OPTIONAL_OBJECTS)
 _SNAKE = {
     "threadId": "thread_id",
     "runId": "run_id",
@@ -149,10 +150,19 @@ def _finished(event: dict[str, Any], agent: str) -> Asked:
         raise text.Unreadable("malformed envelope")
     if not (is_text(thread) and is_text(run)):
         raise text.Unreadable("no identity")
-    items = list(_distinct([_members(item) for item in _listed(event["outcome"])]))
+    items: list[dict[str, Any]] = []
+    for item in _listed(event["outcome"]):
+        values = ((name, _member(item, name)) for name in _MEMBERS)
+        members = {name: value for name, value in values if value is not None}
+        if not any(text.same(members, earlier) for earlier in items):
+            items.append(members)
     if len({item["id"] for item in items}) != len(items):
         raise text.Unreadable("two interrupts with one id")
-    return Asked(thread, run, tuple(map(_question, items)), items, agent)
+    questions = tuple(
+        Question(item["id"], {ours: item.get(theirs) for theirs, ours in _COPIED.items()})
+        for item in items
+    )
+    return Asked(thread, run, questions, items, agent)
 
 
 def _plausible(event: dict[str, Any]) -> bool:
@@ -197,22 +207,6 @@ def _well_formed(item: Any) -> bool:
         )
         and all(isinstance(_member(item, name), dict | type(None)) for name in _OPTIONAL_OBJECTS)
     )
-
-
-def _question(item: dict[str, Any]) -> Question:
-    return Question(item["id"], {ours: item.get(theirs) for theirs, ours in _COPIED.items()})
-
-
-def _members(item: dict[str, Any]) -> dict[str, Any]:
-    names = ("id", "reason", *_OPTIONAL_TEXTS, *_OPTIONAL_OBJECTS)
-    values = ((name, _member(item, name)) for name in names)
-    return {name: value for name, value in values if value is not None}
-
-
-def _distinct(questions: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for place, question in enumerate(questions):
-        if not any(text.same(question, earlier) for earlier in questions[:place]):
-            yield question
 
 
 def _member(holder: dict[str, Any], name: str) -> Any:

@@ -1,6 +1,6 @@
 """A naive reading of answers and operations: what was given, for which question, or nothing.
 
-Only three things are told apart: surely well-formed, surely malformed, and left open.
+Only three things are distinguished: surely well-formed, surely malformed, and left open.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Given:
 
     @property
     def slot(self) -> int | None:
-        """Which slot a probe asks for; None of anything else, or where it cannot be told."""
+        """Which slot a probe asks for; None of anything else, or where that is left open."""
         return text.integer(self.body.get("slot")) if self.body.get("op") == "probe" else None
 
     @property
@@ -91,7 +91,10 @@ def read_given(
         return Given(record, _is_sound_probe(body, slots), body)
     # Serializers write empty texts for what is absent.
     body = {k: v for k, v in body.items() if v != "" or k not in {*_TEXTS, "action"}}
-    named, computed = body.get("approval_id"), _computed(body)
+    named, computed = body.get("approval_id"), None
+    if all(_is_text(body.get(name)) for name in _IDENTITY):
+        source, *rest = (body[name] for name in _IDENTITY)
+        computed = make_id("approval", source, body.get("scope") or "", *rest)
     approval_id = named if _is_text(named) else computed
     if _malformed(record, body, computed):
         return Given(record, False, body, approval_id)
@@ -100,7 +103,7 @@ def read_given(
 
 
 def _is_sound_probe(body: dict[str, Any], slots: int | None) -> bool | None:
-    """Whether it names one slot that there is, and nothing else; None where it cannot be told."""
+    """Whether it names one slot that there is, and nothing else; None where that is left open."""
     texts = (body[name] for name in _TEXTS & set(body))
     if (
         not set(body) <= _OPERATION
@@ -113,13 +116,6 @@ def _is_sound_probe(body: dict[str, Any], slots: int | None) -> bool | None:
     if slot is None or (slots is None and slot >= 0):
         return None
     return slot >= 0 and (slots is None or slot < slots)
-
-
-def _computed(body: dict[str, Any]) -> str | None:
-    if not all(_is_text(body.get(name)) for name in _IDENTITY):
-        return None
-    source, thread, run, interrupt = (body[name] for name in _IDENTITY)
-    return make_id("approval", source, body.get("scope") or "", thread, run, interrupt)
 
 
 def _malformed(record: LogRecord, body: dict[str, Any], computed: str | None) -> bool:

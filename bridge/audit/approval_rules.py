@@ -127,7 +127,7 @@ def _repeats(
     if first is not None and not first.same_questions(asked):
         yield Violation("I4", "another content for a run was ignored silently", key)
     if first is not None and asked.at is not None and asked.at == first.at:
-        return  # the same status, told of again
+        return  # the same status once more
     lives = story.runs_by_key[key]
     over = all(life.last.body.get("run_outcome") and not life.forgotten for life in lives)
     closed_at = max(life.last.at("closed_at") or 0 for life in lives)

@@ -25,9 +25,10 @@ Told = tuple[LogRecord, str, Reading]
 def who_asked(events: Sequence[Told], opened: Opened) -> Iterator[tuple[RunKey, LogRecord, Asked]]:
     """Each asking record and its run; the run is empty where it opened none and names none."""
     by_thread: dict[ThreadKey, list[Told]] = {}
-    for told in events:
-        if (key := _thread(told)) is not None:
-            by_thread.setdefault(key, []).append(told)
+    for record, source, reading in events:
+        if not isinstance(reading, Bad | Unread | Free | Announced | Over):
+            key = (source, reading.scope, reading.thread)
+            by_thread.setdefault(key, []).append((record, source, reading))
     for key, told_of in by_thread.items():
         sets = [
             reading.questions
@@ -40,15 +41,6 @@ def who_asked(events: Sequence[Told], opened: Opened) -> Iterator[tuple[RunKey, 
                 items = _items(reading, became, sets, _just_before(told_of, number))
                 run = reading.run or (became[0][0] if became else "")
                 yield (*key, run), record, replace(reading, questions=items)
-
-
-def _thread(told: Told) -> ThreadKey | None:
-    _, source, reading = told
-    return (
-        None
-        if isinstance(reading, Bad | Unread | Free | Announced | Over)
-        else (source, reading.scope, reading.thread)
-    )
 
 
 def _items(

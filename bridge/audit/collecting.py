@@ -29,7 +29,9 @@ async def collect(
     A thread's are found by its id and by the places that its outputs name, so the topics are read
     in three goes then: what was published, what was put in, and what came of that.
     """
-    read = _whole(topics) if thread is None else _of_thread(topics, thread)
+    read: AsyncIterator[LogRecord | None] = topics.records(topics.roles)
+    if thread is not None:
+        read = _of_thread(topics, thread)
     held: list[LogRecord] = []
     seen = 0
     async for record in read:
@@ -41,11 +43,6 @@ async def collect(
             if most is not None and len(held) > most:
                 raise TooManyRecords(f"more than {most} records")
     return held
-
-
-async def _whole(topics: Topics) -> AsyncIterator[LogRecord | None]:
-    async for record in topics.records(topics.roles):
-        yield record
 
 
 async def _of_thread(topics: Topics, thread: str) -> AsyncIterator[LogRecord | None]:

@@ -51,10 +51,10 @@ def outputs_stand_at_home(story: Story) -> Iterator[Violation]:
 
 def hops_lead_home_once(story: Story) -> Iterator[Violation]:
     """I6: a record off its home partition goes there once, as it came; one at home stays."""
-    originals, told = _inputs(story)
+    originals, meanings = _inputs(story)
     kinds = {"input": b"event", "answers": b"answer", "operations": b"operation"}
     for place, hops in story.hops_of.items():
-        if len({hop.partition for hop in hops}) < len(hops) or len(hops) > told[place]:
+        if len({hop.partition for hop in hops}) < len(hops) or len(hops) > meanings[place]:
             yield Violation("I6", "a record was rerouted twice", (text_of(place),))
         original = originals.get(place)
         if original is None:
@@ -81,9 +81,9 @@ def hops_lead_home_once(story: Story) -> Iterator[Violation]:
 
 def bad_records_are_set_aside(story: Story) -> Iterator[Violation]:
     """I9: exactly one dead letter for each bad record, its bytes unchanged, none for good ones."""
-    originals, told = _inputs(story)
+    originals, meanings = _inputs(story)
     for place, letters in story.letters_of.items():
-        if len(letters) > max(1, told[place]):  # a page of tasks has one for each
+        if len(letters) > max(1, meanings[place]):  # a page of tasks has one for each
             yield Violation("I9", f"{len(letters)} dead letters for one record", (text_of(place),))
         original = originals.get(place)
         if original is None:
@@ -119,17 +119,17 @@ def _inputs(story: Story) -> tuple[dict[Place, LogRecord], Counter[Place]]:
     """Every input record by its place, and how many things each of them tells."""
     originals = {event.record.place: event.record for event in story.events}
     originals |= {place: given.record for place, given in story.given.items()}
-    told = Counter(event.record.place for event in story.events)
-    told.update(list(story.given))
-    return originals, told
+    meanings = Counter(event.record.place for event in story.events)
+    meanings.update(list(story.given))
+    return originals, meanings
 
 
 def _homes(story: Story, slots: int) -> Iterator[tuple[LogRecord, int]]:
     """The records that become an input of a thread beyond doubt, with its home slot."""
-    _, told = _inputs(story)
+    _, meanings = _inputs(story)
     for record, _, reading in story.events:
         sure = isinstance(reading, Asked | Kept) or (isinstance(reading, Went) and reading.surely)
-        if sure and told[record.place] == 1:
+        if sure and meanings[record.place] == 1:
             yield record, ids.home(reading.thread, slots)  # type: ignore[union-attr]  # has one
     for given in story.given.values():
         home = given.slot

@@ -72,7 +72,8 @@ def _inner(value: bytes) -> bytes | None:
         return value[5:]
     if first == b'"':
         said = text.peek(value)
-        return said.encode() if _holds_json(said) or _is_quoted(said) else None
+        quoted = isinstance(said, str) and said.lstrip()[:1] == '"'
+        return said.encode() if quoted or _holds_json(said) else None
     if first == b"[":
         items = text.peek(value) if b'"specversion"' in value else None
         if items and all(isinstance(one, dict) and set(one) >= _CLOUD_EVENT for one in items):
@@ -150,10 +151,6 @@ def _holds_json(value: Any) -> bool:
     """Whether it is a text around an object or a list."""
     starts = isinstance(value, str) and value.lstrip()[:1] in {"{", "["}
     return starts and text.peek(str(value).encode(errors="replace")) is not None
-
-
-def _is_quoted(value: Any) -> bool:
-    return isinstance(value, str) and value.lstrip()[:1] in {"{", "[", '"'}
 
 
 def _bare_key(key: bytes | None) -> bytes | None:

@@ -155,7 +155,13 @@ _WEIGHED = ("index", "name", "ref", "input", "interrupt")
 
 def _requests(turn: Json) -> Iterator[dict[str, Any]]:
     """The tool requests of the newest model message."""
-    content = _newest(turn).get("content")
+    newest, state = turn.get("message"), turn.get("state")
+    if not (isinstance(newest, dict) and newest.get("role") == "model"):
+        messages = state.get("messages") if isinstance(state, dict) else None
+        listed = messages if isinstance(messages, list) else []
+        models = [m for m in listed if isinstance(m, dict) and m.get("role") == "model"]
+        newest = models[-1] if models else {}
+    content = newest.get("content")
     for index, part in enumerate(content if isinstance(content, list) else ()):
         if not isinstance(part, dict):
             raise text.Unreadable("a part that is no object")
@@ -174,19 +180,10 @@ def _requests(turn: Json) -> Iterator[dict[str, Any]]:
         }
 
 
-def _newest(turn: Json) -> Json:
-    message, state = turn.get("message"), turn.get("state")
-    if isinstance(message, dict) and message.get("role") == "model":
-        return message
-    messages = state.get("messages") if isinstance(state, dict) else None
-    said = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
-    return next((one for one in reversed(said) if one.get("role") == "model"), {})
-
-
 def _questions(
     requests: Sequence[dict[str, Any]], runtime: str, source: Source
 ) -> Iterator[Question]:
-    """Requests that cannot be told apart are one question, under the first that waits."""
+    """Requests that nothing distinguishes are one question, under the first that waits."""
     groups: dict[Any, list[dict[str, Any]]] = {}
     for request in requests:
         groups.setdefault(_key(request, runtime), []).append(request)

@@ -31,22 +31,17 @@ def faults(
         return
     if asked is None or len(asked.questions) != len(entries):
         return  # I4 names it
-    settled = [
-        _settled(story, question, entry, life)
-        for question, entry, life in zip(asked.questions, entries, lives, strict=True)
-    ]
+    settled = []
+    for question, entry, life in zip(asked.questions, entries, lives, strict=True):
+        approval = life.last.body
+        accepted = story.accepted(str(approval.get("approval_id")))
+        answer = accepted[0].body if accepted else {}
+        offered = approval.get("actions") or [None]
+        settled.append(Settled(question, entry, answer, answer.get("action") or offered[0]))
     if command.body.get("protocol") == "a2a":
         yield from a2a_body.faults(key[2], command.body, native, asked, settled)
     else:
         yield from genkit_body.faults(native, asked, settled)
-
-
-def _settled(story: Story, question: Question, entry: Json, life: Life) -> Settled:
-    approval = life.last.body
-    accepted = story.accepted(str(approval.get("approval_id")))
-    answer = accepted[0].body if accepted else {}
-    offered = approval.get("actions") or [None]
-    return Settled(question, entry, answer, answer.get("action") or offered[0])
 
 
 def _run_agent_input(

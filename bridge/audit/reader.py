@@ -64,27 +64,18 @@ class Topics:
             elif time.monotonic() - moved > self._stalled:
                 raise TimeoutError(f"{len(left)} partitions not read to their end")
             for partition, batch in batches.items():
+                name = (partition.topic, partition.partition)
+                if name in self.begins and self.begins[name].since is None:
+                    # Retention takes whole segments from the front: behind them nothing is gone.
+                    self.begins[name] = Begin(self.begins[name].offset, batch[0].timestamp)
                 for record in batch:
                     if record.offset < bounds[partition][1]:
-                        yield self._plain(record)
+                        headers = tuple((key, value or b"") for key, value in record.headers)
+                        place = (record.topic, record.partition, record.offset, record.timestamp)
+                        role = self.roles[record.topic]
+                        yield LogRecord(role, *place, record.key, record.value, headers)
             positions = {p: await self._consumer.position(p) for p in left}
             left = {p: at for p, at in left.items() if positions[p] < at[1]}
-
-    def _plain(self, record: Any) -> LogRecord:
-        begin = self.begins.get((record.topic, record.partition))
-        if begin is not None and begin.since is None:
-            # Retention takes whole segments from the front: behind their first nothing is gone.
-            self.begins[record.topic, record.partition] = Begin(begin.offset, record.timestamp)
-        return LogRecord(
-            self.roles[record.topic],
-            record.topic,
-            record.partition,
-            record.offset,
-            record.timestamp,
-            record.key,
-            record.value,
-            tuple((name, value or b"") for name, value in record.headers),
-        )
 
 
 @asynccontextmanager

@@ -133,7 +133,7 @@ Reading = Asked | Went | Kept | Announced | Over | Bad | Unread | Free
 
 
 def is_text(value: Any) -> bool:
-    """Whether it is a string; numbers are kept as text too."""
+    """Whether it is a string; numbers are texts of their own kind."""
     return isinstance(value, str) and not isinstance(value, text.Number)
 
 

@@ -170,7 +170,11 @@ class Scope:
             if given is not None and given.sound and given.approval_id and self._setup.slots:
                 home = ids.home_of_id(given.approval_id, self._setup.slots)
             is_old = record.timestamp < self._missing_before(_OUTPUTS, home)
-            if is_old or (not came and self._is_before_the_start(place)):
+            if not came and place[0] in self._setup.late_starts:
+                # A source may have begun as late as the first record that something came of.
+                known = [at[2] for at in self._came_of if at[:2] == place[:2]]
+                is_old |= place[2] < min(known, default=place[2] + 1)
+            if is_old:
                 why = "began_before"
         return why
 
@@ -186,23 +190,16 @@ class Scope:
         wanted, story = self._setup.thread, self._story
         if wanted is None:
             return True
-        told = [getattr(event.reading, "thread", None) for event in self._events.get(place, ())]
+        threads = [getattr(event.reading, "thread", None) for event in self._events.get(place, ())]
         given = story.given.get(place)
         if given is not None:
             life = story.latest(given.approval_id)
-            told += [given.thread, None if life is None else life.last.run_key[2]]
-        return wanted in told
+            threads += [given.thread, None if life is None else life.last.run_key[2]]
+        return wanted in threads
 
     def _is_young(self, record: LogRecord) -> bool:
         in_flight = self._setup.in_flight_ms
         return in_flight > 0 and record.timestamp > self._story.horizon - in_flight
-
-    def _is_before_the_start(self, place: Place) -> bool:
-        """Whether a source that did not begin at the earliest record may have begun behind it."""
-        if place[0] not in self._setup.late_starts:
-            return False
-        known = [at[2] for at in self._came_of if at[:2] == place[:2]]
-        return place[2] < min(known, default=place[2] + 1)
 
     def _missing_before(self, roles: tuple[Role, ...], partition: int | None) -> int:
         """The instant from which nothing of these roles is missing, on one partition or on any."""

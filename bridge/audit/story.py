@@ -65,7 +65,7 @@ class Event(NamedTuple):
 
 
 class Story:
-    """The log, indexed. Outputs whose value is no JSON object are kept in `garbled`."""
+    """The log, indexed. Outputs whose value is no JSON object stand in `garbled`."""
 
     def __init__(self, records: Iterable[LogRecord], setup: Setup) -> None:
         self.setup = setup
@@ -153,8 +153,8 @@ class Story:
     def opener(self, lives: list[Life]) -> Asked | None:
         """What the record asked that opened this run."""
         first = lives[0].revisions[0]
-        told = self.asked.get(first.run_key, [])
-        return next((asked for record, asked in told if record.place == first.origin), None)
+        events = self.asked.get(first.run_key, [])
+        return next((asked for record, asked in events if record.place == first.origin), None)
 
     def _outputs(self, records: Iterable[LogRecord]) -> Iterator[Output]:
         for record in records:

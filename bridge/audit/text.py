@@ -32,11 +32,20 @@ def read(value: bytes | None, max_depth: int) -> Any:
     if value.count(b"[") + value.count(b"{") > max_depth < depth(value):
         raise Unreadable("too_deep")
     try:
-        parsed = _decode(value, _unique)
+        parsed = json.loads(
+            value.decode(),
+            object_pairs_hook=_unique,
+            parse_int=Number,
+            parse_float=Number,
+            parse_constant=_refused,
+        )
     except (ValueError, RecursionError) as error:
         raise error if isinstance(error, Unreadable) else Unreadable("not_json") from None
-    if b"\\u" in value and not _encodable(parsed):
-        raise Unreadable("json_rules")  # a lone surrogate; only an escape can hold one
+    if b"\\u" in value:
+        try:
+            written(parsed).encode()
+        except UnicodeEncodeError:  # a lone surrogate; only an escape can hold one
+            raise Unreadable("json_rules") from None
     return parsed
 
 
@@ -61,7 +70,7 @@ def depth(value: bytes) -> int:
 
 
 def written(value: Any) -> str:
-    """The text with literals and key order kept, white space and escapes normalised."""
+    """The text with literals and key order as they are, white space and escapes normalised."""
     return _text(value, lambda number: number, ordered=False)
 
 
@@ -113,24 +122,6 @@ def instant(written: str) -> int | None:
         return None
     aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     return (aware - _EPOCH) // timedelta(milliseconds=1)
-
-
-def _decode(value: bytes, pairs: Any) -> Any:
-    return json.loads(
-        value.decode(),
-        object_pairs_hook=pairs,
-        parse_int=Number,
-        parse_float=Number,
-        parse_constant=_refused,
-    )
-
-
-def _encodable(parsed: Any) -> bool:
-    try:
-        written(parsed).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _refused(_name: str) -> Any:

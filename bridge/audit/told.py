@@ -21,7 +21,9 @@ def asked_at_the_end(events: Iterable[Meant]) -> Iterator[Meant]:
     waiting: dict[_Thread, list[Question]] = defaultdict(list)
     for record, source, reading in events:
         if isinstance(reading, Announced):
-            _add(waiting[source, reading.scope, reading.thread], reading.question)
+            told = waiting[source, reading.scope, reading.thread]
+            if reading.question.id is None or reading.question not in told:
+                told.append(reading.question)  # told again under its own id it is one
             yield record, source, Free()
         elif isinstance(reading, Over):
             asked = waiting.pop((source, reading.scope, reading.thread), [])
@@ -32,12 +34,6 @@ def asked_at_the_end(events: Iterable[Meant]) -> Iterator[Meant]:
             if isinstance(reading, Asked):
                 waiting.pop((source, reading.scope, reading.thread), None)
             yield record, source, reading
-
-
-def _add(told: list[Question], question: Question) -> None:
-    """One that is told again under its own id is one."""
-    if question.id is None or question not in told:
-        told.append(question)
 
 
 def _asked(over: Over, told: list[Question]) -> Reading:

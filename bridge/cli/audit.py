@@ -162,7 +162,7 @@ class Audit:
 
 
 class _Progress:
-    """Is told how far the reading is, and shows it on stderr: one line that changes, or a few."""
+    """Shows how far the reading is, on stderr: one line that changes, or a few."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
