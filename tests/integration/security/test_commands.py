@@ -15,6 +15,7 @@ ID = "faf6703e-aba3-8201-b3a3-5057f251dd62"
 TYPED = {
     "pending": ["pending"],
     "trace": ["trace", "thread-1"],
+    "audit": ["audit"],
     "answer": ["answer", ID, "--cancel", "--wait", "3s"],
     "withdraw": ["withdraw", ID, "--reason", "asked by mistake", "--wait", "3s"],
 }

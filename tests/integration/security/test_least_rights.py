@@ -25,6 +25,7 @@ LOGINS = {
 COMMANDS = (
     ["pending"],
     ["trace", "thread-1"],
+    ["audit"],
     ["positions", "show"],
     ["topics", "check"],
     ["doctor"],
