@@ -13,17 +13,18 @@ import msgspec
 from bridge.core import json_text
 from bridge.core.model import JsonText
 
+_encode = msgspec.json.Encoder().encode
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def text(value: str) -> JsonText:
     """A string as JSON text."""
-    return msgspec.json.encode(value)
+    return _encode(value)
 
 
 def object_of(members: Mapping[str, JsonText | None]) -> JsonText:
     """An object of slices in the order given; members that are None are left out."""
-    pairs = (text(name) + b":" + value for name, value in members.items() if value is not None)
+    pairs = [_encode(name) + b":" + value for name, value in members.items() if value is not None]
     return b"{" + b",".join(pairs) + b"}"
 
 

@@ -174,7 +174,7 @@ def check_count(items: Sequence[Item], limits: Limits) -> None:
 def of_parts(parts: Sequence[Part]) -> Iterator[Item]:
     """Strands' interrupts."""
     for part in parts:
-        found = read_as(_Strands, part.data)
+        found = read_as(_Strands, part.data) if bytes(part.data) else None
         for raw in found.interrupts if found is not None else ():
             item = read_as(_StrandsInterrupt, raw)
             if item is None or not item.interruptId:

@@ -65,12 +65,8 @@ class Request:
     ref_text: JsonText | None
     input_text: JsonText | None
     texts: dict[str, JsonText]
-
-    @property
-    def is_pending(self) -> bool:
-        """Whether the call is interrupted, and neither answered nor settled since."""
-        done = self.is_settled or self.is_resolved
-        return not done and is_truthy(self.metadata.get("interrupt"))
+    is_pending: bool
+    """Whether the call is interrupted, and neither answered nor settled since."""
 
     @property
     def is_settled(self) -> bool:
@@ -149,16 +145,18 @@ class _Part:
 
     def read(self, index: int, slices: _PartSlices) -> Request:
         assert self.request is not None
-        texts = slices.toolRequest or _RequestSlices()
+        texts, metadata = slices.toolRequest or _RequestSlices(), self.metadata
+        is_done = "pendingOutput" in metadata or metadata.get("resolvedInterrupt") is not None
         return Request(
             index=index,
             pointer=self.pointer,
             name=self.request.required_text("name"),
             ref=self.request.text("ref"),
             input=self.input,
-            metadata=self.metadata,
+            metadata=metadata,
             name_text=bytes(texts.name),
             ref_text=verbatim(texts.ref),
             input_text=verbatim(texts.input),
             texts={key: bytes(raw) for key, raw in (slices.metadata or {}).items()},
+            is_pending=not is_done and is_truthy(metadata.get("interrupt")),
         )
