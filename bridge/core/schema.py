@@ -47,6 +47,10 @@ class SchemaCache:
         self._size = size
         self._compiled: OrderedDict[bytes, _Compiled | str] = OrderedDict()
 
+    def __contains__(self, schema: object) -> bool:
+        """Whether the schema, a JsonText, is compiled."""
+        return isinstance(schema, bytes) and hashlib.sha256(schema).digest() in self._compiled
+
     def unusable(self, schema: JsonText) -> str | None:
         """Why the schema cannot be enforced; None if it can."""
         compiled = self._get(schema)

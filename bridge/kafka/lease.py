@@ -5,6 +5,7 @@ The producer's epoch decides who may write; this only keeps workers from trying 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import socket
 from collections.abc import Iterable, Sequence
@@ -34,6 +35,8 @@ from bridge.kafka.clients import (
 from bridge.kafka.group import describe_group
 from bridge.kafka.seats import Declaration, Roster
 from bridge.kafka.topic_admin import connected
+
+log = logging.getLogger(__name__)
 
 Membership = Literal["member", "not_member", "unknown"]
 
@@ -73,7 +76,7 @@ class Lease:
         self._group_id = group_id
         self.changed = asyncio.Event()
         self.failure: Exception | None = None
-        self._topic = topic
+        self.topic = topic
         assignor = SeatAssignor(slots, self._declaration, self._learn)
         role = lease_consumer(assignor, session_ms)
         self._consumer = make_consumer(client, role, group_id=group_id)
@@ -85,7 +88,7 @@ class Lease:
 
         Raises Unreachable, NotAuthorized, GroupTaken or ClusterError.
         """
-        self._consumer.subscribe([self._topic], listener=self._notes)
+        self._consumer.subscribe([self.topic], listener=self._notes)
         try:
             await start_consumer(self._consumer, within)
         except ClusterError as error:
@@ -109,10 +112,11 @@ class Lease:
             # R8: the exception of fencing is the same for both, and two owners that both reopen
             # fence each other for ever. R9: the offset says nothing, only the group's answer does.
             async with asyncio.timeout(within):
-                await self._consumer.commit({TopicPartition(self._topic, slot): 0})
+                await self._consumer.commit({TopicPartition(self.topic, slot): 0})
         except CommitFailedError:
             return "not_member"
-        except Exception:  # R7
+        except Exception as error:  # R7
+            log.warning("membership is not known: %r", error, extra={"slot": slot})
             return "unknown"
         return "member"
 

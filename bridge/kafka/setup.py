@@ -21,7 +21,8 @@ class SlotTimes:
     `pace` is the least time from cycle to cycle: Kafka answers CONCURRENT_TRANSACTIONS to anything
     faster, and a transaction's cost is shared by what gathers meanwhile. An idle slot answers at
     once. `refresh` is how often new partitions of inputs are looked for, `retry` how often a slot
-    that stands still looks whether somebody has mended what stopped it.
+    that stands still looks whether somebody has mended what stopped it. `backoff` is how long it
+    waits after a failure, after two in a row and so on, at least two; the last counts from there.
     """
 
     engine: EngineTimes = field(default_factory=EngineTimes)
@@ -30,6 +31,7 @@ class SlotTimes:
     pace: float = 0.03
     refresh: float = REFRESH_S
     retry: float = 30.0
+    backoff: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,6 @@ FATAL: Final = (
 
 _UNHEARD_S: Final = 10.0  # one fetch may be lost and be sent again
 _LOOK_S: Final = 0.1
-_BACKOFF_S: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 _SETTLED_S: Final = 10.0  # a tenure that serves as long has come past what ended those before
 
 
@@ -199,7 +198,8 @@ class Slot:
         if isinstance(error, TransactionError):  # a woken process may have been replaced
             await self._wait_for_membership()
         self._failures += 1
-        await self._pause(_BACKOFF_S[min(self._failures, len(_BACKOFF_S)) - 1])
+        backoff = self._setup.times.backoff
+        await self._pause(backoff[min(self._failures, len(backoff)) - 1])
 
     async def _wait_for_brokers(self) -> None:
         """While nobody answers there is nothing to try, and no reason to be late afterwards."""
@@ -216,7 +216,7 @@ class Slot:
         while not self._stopping.is_set():
             if await self._membership(self._desk.slot) == "member":
                 return
-            await self._pause(_BACKOFF_S[1])
+            await self._pause(self._setup.times.backoff[1])
 
     async def _pause(self, seconds: float, wake: Coroutine[Any, Any, None] | None = None) -> None:
         """That long, or until the slot is stopped or `wake` returns."""

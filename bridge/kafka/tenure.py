@@ -32,6 +32,7 @@ from bridge.records.outgoing import Outgoing
 from bridge.records.topics import OUTPUTS
 from bridge.slot.desk import Desk
 from bridge.slot.engine import Engine
+from bridge.slot.ledger import Ledger
 from bridge.slot.work import Work
 
 log = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ class Tenure:
         self._desk = desk
         self._setup = setup
         self._clock = clock
-        self._slot = desk.slot
+        self.slot = desk.slot
         self._state = TopicPartition(setup.topics["state"], desk.slot)
         self._remembered = remembered
         self._watched_at = time.monotonic()
@@ -87,16 +88,16 @@ class Tenure:
             self._setup.metrics.count("leftovers", end, len(partitions))
         self.state = "restoring"
         await self._restore()  # 2, 3: to the high watermark that fencing has fixed
-        if self._engine.ledger.births.first is None:
+        if self.ledger.births.first is None:
             await self._begin_life()
         self._engine.check_sources()
         self.state = "opening"  # what is missing now is an answer, not reading
-        intake, meta = self._intake, self._engine.ledger.meta
-        positions = {TopicPartition(*at): n for at, n in self._engine.ledger.positions.items()}
+        intake, meta = self._intake, self.ledger.meta
+        positions = {TopicPartition(*at): n for at, n in self.ledger.positions.items()}
         seen = Seen(positions, meta.partitions_seen if meta else {})
         await intake.open(seen, self._producer.partition_counts)  # 4: positions
         takeover = self._engine.takeover(intake.partitions, intake.positions)
-        taken = await self._commit(takeover, takeover_marks(self._slot))  # 5: its record (R2)
+        taken = await self._commit(takeover, takeover_marks(self.slot))  # 5: its record (R2)
         if not self._clock.is_set:
             raise untimed(self._setup.topics["state"], taken)
         self._producer.verdicts.forget()
@@ -113,7 +114,7 @@ class Tenure:
         def fold(batch: Sequence[ConsumerRecord]) -> None:
             engine.fold((record.key, record.value) for record in batch)
 
-        topics, slot = self._setup.topics, self._slot
+        topics, slot = self._setup.topics, self.slot
         outputs = [TopicPartition(topics[role], slot) for role in OUTPUTS]
         done = await restore(self._setup.client, topics["state"], slot, fold, written=outputs)
         engine.restored()
@@ -129,7 +130,7 @@ class Tenure:
         setup = self._setup
         new = identity.new_birth(setup.deployment(), setup.app_id, self._desk.slots, setup.topics)
         self._remembered.note(self._state, 0)
-        await identity.claim(setup.client, self._producer, setup.topics, self._slot, new)
+        await identity.claim(setup.client, self._producer, setup.topics, self.slot, new)
         self._engine = self._new_engine()
         await self._restore()
 
@@ -223,6 +224,11 @@ class Tenure:
     # --- Figures ------------------------------------------------------------------------------
 
     @property
+    def ledger(self) -> Ledger:
+        """What it knows of its state; another one after the first life of a slot has begun."""
+        return self._engine.ledger
+
+    @property
     def unheard(self) -> float:
         """Seconds since a broker last answered a fetch of the inputs."""
         return self._intake.unheard
@@ -230,11 +236,11 @@ class Tenure:
     @property
     def pending(self) -> int:
         """Open interrupts."""
-        return self._engine.ledger.pending.total()
+        return self.ledger.pending.total()
 
     def figures(self) -> SlotFigures:
         """What a scrape shows of this slot."""
-        ledger, clock = self._engine.ledger, self._clock
+        ledger, clock = self.ledger, self._clock
         if time.monotonic() - self._looked_at > _OLDEST_S:  # a look at every run
             self._oldest_seen, self._looked_at = ledger.oldest(), time.monotonic()
         open_since, resumed_since = self._oldest_seen

@@ -97,11 +97,13 @@ class SlotProducer:
         on_stamp: Callable[[Millis], None] = _ignore,
         deadline: float = TRANSACTION_DEADLINE,
         timeout: float = TRANSACTION_TIMEOUT,
+        retire_at: int = RETIRE_AT_SEQUENCE,
     ) -> None:
-        """`verdicts` is where the slot keeps what became of
+        """`verdicts` is where the slot stores what became of
         its former transactions; `on_stamp` gets each stamp of the state partition as it comes,
         in a transaction that fails afterwards too; `deadline` (seconds) bounds each transaction
-        here, `timeout` on the broker, where it must be longer.
+        here, `timeout` on the broker, where it must be longer; `retire_at` is the sequence number
+        of a partition from which on it begins no other transaction.
         """
         self.verdicts = verdicts if verdicts is not None else Verdicts()
         self.transactional_id = transactional_id
@@ -111,6 +113,7 @@ class SlotProducer:
         self._topics = topics
         self._deadline = deadline
         self._on_stamp = on_stamp
+        self._retire_at = retire_at
 
     async def start(self, within: float = START_DEADLINE) -> None:
         """Fence the predecessor and settle its open transaction (R1: read nothing before this).
@@ -263,7 +266,7 @@ class SlotProducer:
                 f"The producer {self.transactional_id} is {self.life}: open the slot again."
             )
         highest = highest_sequence(self._producer)
-        if highest < 0 or highest >= RETIRE_AT_SEQUENCE:
+        if highest < 0 or highest >= self._retire_at:
             await self.kill()
             raise TransactionFailed(
                 f"The producer {self.transactional_id} has used its sequence numbers up: "

@@ -83,6 +83,11 @@ class Verdicts:
         self._said: dict[tuple[int, int], LastTransaction] = {}
         self.latest: LastTransaction | None = None  # the newest that did something
 
+    @property
+    def remembered(self) -> int:
+        """Of how many epochs something is remembered."""
+        return len(self._said)
+
     def learn(self, said: LastTransaction | None) -> None:
         """Take an answer down. What was fenced since, and did nothing, says nothing new."""
         if said is None:

@@ -56,10 +56,10 @@ class Worker:
         self._group = group_id(config.app_id, self._topics["state"])
         self._access = rights.of_worker(config)
         self._admission = Admission(self._client, self._access)
-        self._metrics = Metrics(version("interrupt-bridge"))
-        self._metrics.slots_configured.set(config.topics.partitions)
-        self._peers = Peers({s.name: s.topic_names for s in config.sources}, self._metrics)
-        self._http = HttpServer(worker_routes(self._metrics, Health(self.is_alive, self.readiness)))
+        self.metrics = Metrics(version("interrupt-bridge"))
+        self.metrics.slots_configured.set(config.topics.partitions)
+        self._peers = Peers({s.name: s.topic_names for s in config.sources}, self.metrics)
+        self._http = HttpServer(worker_routes(self.metrics, Health(self.is_alive, self.readiness)))
         self._slots: dict[int, Slot] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._lease: Lease | None = None
@@ -137,13 +137,13 @@ class Worker:
             if not task.done():
                 continue
             del self._slots[number], self._tasks[number]
-            self._metrics.forget_slot(number)
+            self.metrics.forget_slot(number)
             if not task.cancelled() and (error := task.exception()) is not None:
                 log.error("slot task died: %r", error, extra={"slot": number})
         for number in sorted(assigned - self._slots.keys()):
             slot = self._slots[number] = Slot(self._desk(number), self._setup(), self._membership)
             self._tasks[number] = asyncio.create_task(slot.run(), name=f"slot-{number}")
-            self._metrics.watch_slot(number, slot.figures)
+            self.metrics.watch_slot(number, slot.figures)
 
     def _desk(self, number: int) -> Desk:
         config = self._config
@@ -174,7 +174,7 @@ class Worker:
             topics=self._topics,
             inputs=inputs,
             cycle_max=self._config.limits.cycle_max,
-            metrics=self._metrics,
+            metrics=self.metrics,
             times=slot_times(self._config.worker),
             waiting=lambda: self._peers.waiting_topics,
             deployment=lambda: "" if self._lease is None else self._lease.deployment,
@@ -226,7 +226,7 @@ class Worker:
         )
         log.error("worker gives its slots up: %s", self._gave_up, extra={"code": "gave_up"})
         for cause in causes:
-            self._metrics.count("gave_up", cause)
+            self.metrics.count("gave_up", cause)
         try:
             await self._close_slots()
             self._reconcile(frozenset())
@@ -264,6 +264,16 @@ class Worker:
 
     # --- Health -------------------------------------------------------------------------------
 
+    @property
+    def port(self) -> int | None:
+        """Where metrics and health are served; None while they are not."""
+        return self._http.port
+
+    @property
+    def assigned(self) -> frozenset[int]:
+        """The slots that the group gives it now."""
+        return frozenset() if self._lease is None else self._lease.assigned
+
     def is_alive(self) -> bool:
         """Whether its loop turns."""
         return time.monotonic() - self._turned < _STALLED_S
@@ -271,7 +281,7 @@ class Worker:
     def readiness(self) -> tuple[bool, dict[str, Any]]:
         """Whether all slots that it was given are served, and what /readyz says besides."""
         joined = self._lease is not None
-        missing = (self._lease.assigned if self._lease else frozenset()) - self._slots.keys()
+        missing = self.assigned - self._slots.keys()
         states = {number: slot.state for number, slot in sorted(self._slots.items())}
         ready = (
             joined

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from bridge.core.model import Carried, Millis, Parked, Run
 from bridge.slot import birth
@@ -21,7 +21,7 @@ Runs = bytes | list[bytes]
 _RECENT: Final = 4_096
 """Threads kept decoded: an answer mostly comes soon after its question."""
 
-_POINTLESS: Final = 10_000
+MOST_POINTLESS: Final = 10_000
 """Timers that may stand in the heap although nothing is due then."""
 
 _PARKED_MARK = b"p"
@@ -30,6 +30,15 @@ _PARKED_MARK = b"p"
 def is_parked_timer(key: bytes) -> bool:
     """A timer names a thread (16 bytes) or, marked, a parked answer's approval id (17 bytes)."""
     return len(key) == 17
+
+
+class Contents(NamedTuple):
+    """The values of a ledger: runs and context by thread (16 bytes), the rest by approval id."""
+
+    threads: dict[bytes, tuple[bytes, ...]]
+    approvals: dict[bytes, bytes]
+    parked: dict[bytes, bytes]
+    carried: dict[bytes, bytes]
 
 
 class Ledger:
@@ -175,7 +184,7 @@ class Ledger:
     def _drop_pointless_timers(self) -> None:
         """Most of what has a timer goes long before it would come up, and some expire in a year."""
         live = len(self._approvals) + len(self._parked) + len(self._carried)
-        self._most_timers = _POINTLESS + 2 * live
+        self._most_timers = MOST_POINTLESS + 2 * live
         if len(self.timers) > self._most_timers:
             self.timers.keep(self._stands)
 
@@ -183,6 +192,15 @@ class Ledger:
         return at in self._dues(key)
 
     # --- Reading ------------------------------------------------------------------------------
+
+    def contents(self) -> Contents:
+        """All that is remembered, as it is stored: what two ledgers are compared by."""
+        return Contents(
+            threads={thread: self._values(thread) for thread in self._threads},
+            approvals=dict(self._approvals),
+            parked=dict(self._parked),
+            carried=dict(self._carried),
+        )
 
     @property
     def pending(self) -> Counter[str]:

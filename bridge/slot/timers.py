@@ -7,7 +7,7 @@ one push and no search.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 Entry = tuple[int, bytes]
 
@@ -21,6 +21,10 @@ class Timers:
 
     def __len__(self) -> int:
         return len(self._heap)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Every entry, in no order, whether it still stands or not."""
+        return iter(self._heap)
 
     def add(self, at: int, key: bytes) -> None:
         """Before `order` entries are only collected: a restore adds many."""

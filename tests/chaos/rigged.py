@@ -1,7 +1,8 @@
 """A worker with one thing wrong, for faults that no signal from outside can place exactly.
 
 `python rigged.py RIG[:WHAT] run --config …` is the command line of a worker; the rigs are below.
-The worker is the product's own: a rig only steps between two of its actions.
+The worker is the product's own: a rig only steps between two of its actions, where it calls the
+client or where one room calls another by a public name.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from aiokafka import AIOKafkaProducer
 from aiokafka.conn import AIOKafkaConnection
 from aiokafka.protocol.transaction import EndTxnRequest
 
 from bridge.cli import main as cli
-from bridge.kafka import lease, tenure, transaction, worker
-from bridge.records.outgoing import Outgoing
+from bridge.kafka import lease, slot, tenure, worker
 from bridge.slot.ledger import Ledger
 
 ARRIVED_S = 0.5  # a request on the loopback has long been read by then
@@ -38,23 +39,15 @@ def stop_before_commit(role: str) -> None:
 
 def die_after_commit(role: str) -> None:
     """SIGKILL when EndTxn of a transaction with this role's records was sent, before its reply."""
-    armed = False
-    send_batches, send = transaction.SlotProducer._send, AIOKafkaConnection.send
-
-    async def noting(self: Any, outgoing: Sequence[Outgoing]) -> Any:
-        nonlocal armed
-        sent = await send_batches(self, outgoing)
-        armed = armed or any(record.topic == role for record in outgoing)
-        return sent
+    written, send = _written(), AIOKafkaConnection.send
 
     def dying(self: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
         reply = send(self, request, *args, **kwargs)
-        if armed and isinstance(request, EndTxnRequest):
+        if isinstance(request, EndTxnRequest) and any(name.endswith(role) for name in written):
             time.sleep(ARRIVED_S)
             os.kill(os.getpid(), signal.SIGKILL)
         return reply
 
-    transaction.SlotProducer._send = noting  # type: ignore[method-assign]  # a rig
     AIOKafkaConnection.send = dying
 
 
@@ -72,10 +65,10 @@ def die_restoring(_what: str) -> None:
 def die_fenced(_what: str) -> None:
     """SIGKILL when the predecessor is fenced and nothing is restored yet."""
 
-    async def dying(_self: tenure.Tenure) -> None:
+    async def dying(*_args: Any, **_kwargs: Any) -> Any:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    tenure.Tenure._restore = dying  # type: ignore[method-assign,assignment]  # a rig
+    tenure.restore = dying  # type: ignore[attr-defined]  # a rig
 
 
 def group(name: str) -> None:
@@ -90,31 +83,26 @@ def group(name: str) -> None:
 
 def dump(directory: str) -> None:
     """What each slot knows is written down when it is restored and when it is closed."""
-    opening, closing = tenure.Tenure.open, tenure.Tenure.close
 
-    async def opened(self: tenure.Tenure) -> None:
-        await opening(self)
-        _write_down(Path(directory, f"{self._slot}.opened"), self._engine.ledger)
+    class Dumping(tenure.Tenure):
+        async def open(self) -> None:
+            await super().open()
+            _write_down(Path(directory, f"{self.slot}.opened"), self.ledger)
 
-    async def closed(self: tenure.Tenure) -> None:
-        _write_down(Path(directory, f"{self._slot}.closed"), self._engine.ledger)
-        await closing(self)
+        async def close(self) -> None:
+            _write_down(Path(directory, f"{self.slot}.closed"), self.ledger)
+            await super().close()
 
-    tenure.Tenure.open = opened  # type: ignore[method-assign]  # a rig
-    tenure.Tenure.close = closed  # type: ignore[method-assign]  # a rig
+    slot.Tenure = Dumping  # type: ignore[attr-defined]  # a rig
 
 
 def _write_down(path: Path, ledger: Ledger) -> None:
     """Runs, approval ids, early answers and context, by their keys, in hex."""
-    threads = {
-        thread.hex(): sorted(v.hex() for v in ledger._values(thread))
-        for thread in (*ledger._threads,)
-    }
+    threads, *others = ledger.contents()
+    singles = [{key.hex(): [value.hex()] for key, value in each.items()} for each in others]
     known = {
-        "threads": threads,
-        "approvals": {key.hex(): [value.hex()] for key, value in ledger._approvals.items()},
-        "parked": {key.hex(): [value.hex()] for key, value in ledger._parked.items()},
-        "carried": {key.hex(): [value.hex()] for key, value in ledger._carried.items()},
+        "threads": {key.hex(): sorted(v.hex() for v in runs) for key, runs in threads.items()},
+        **dict(zip(("approvals", "parked", "carried"), singles, strict=True)),
         "counts": {
             "pending": [
                 f"{name} {count}" for name, count in sorted(ledger.pending.items()) if count
@@ -127,17 +115,29 @@ def _write_down(path: Path, ledger: Ledger) -> None:
 
 def _between_produce_and_commit(role: str, sign: signal.Signals) -> None:
     done = False
-    send_batches = transaction.SlotProducer._send
+    written, commit = _written(), AIOKafkaProducer.commit_transaction
 
-    async def rigged(self: Any, outgoing: Sequence[Outgoing]) -> Any:
+    async def rigged(self: Any) -> None:
         nonlocal done
-        sent = await send_batches(self, outgoing)
-        if not done and any(record.topic == role for record in outgoing):
+        if not done and any(name.endswith(role) for name in written):
             done = True
             os.kill(os.getpid(), sign)
-        return sent
+        await commit(self)
 
-    transaction.SlotProducer._send = rigged  # type: ignore[method-assign]  # a rig
+    AIOKafkaProducer.commit_transaction = rigged
+
+
+def _written() -> set[str]:
+    """The topics that batches are written to, from now on."""
+    written: set[str] = set()
+    send_batch = AIOKafkaProducer.send_batch
+
+    async def noting(self: Any, batch: Any, topic: str, *, partition: int) -> Any:
+        written.add(topic)
+        return await send_batch(self, batch, topic, partition=partition)
+
+    AIOKafkaProducer.send_batch = noting
+    return written
 
 
 RIGS: dict[str, Callable[[str], None]] = {

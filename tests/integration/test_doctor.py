@@ -60,7 +60,7 @@ async def working(settings: Path) -> AsyncIterator[Config]:
 
 
 def _serves(worker: Worker) -> bool:
-    return [slot.state for slot in worker._slots.values()] == ["serving"] * SLOTS
+    return list(worker.readiness()[1]["slots"].values()) == ["serving"] * SLOTS
 
 
 def failed(findings: list[dict[str, Any]]) -> dict[str, str]:

@@ -42,9 +42,9 @@ async def test_it_leaves_the_group_and_joins_again(config: Config) -> None:
         ready, body = worker.readiness()
         assert not ready
         assert body["gave_up"].startswith("none of 1 slots could be opened (transaction_failed)")
-        told = worker._metrics.exposition().decode()
+        told = worker.metrics.exposition().decode()
         assert 'interrupt_bridge_gave_up_total{cause="transaction_failed"} 1.0' in told
-        await until(lambda: worker._lease is not None and not worker._lease.assigned)
+        await until(lambda: not worker.assigned)
         cluster.set_topic(names["state"], "max.message.bytes", "1048588")
         await until(lambda: worker.readiness()[0], within=90)
         assert "gave_up" not in worker.readiness()[1]

@@ -45,7 +45,7 @@ async def working(settings: Path) -> AsyncIterator[Worker]:
 
 async def readyz(worker: Worker) -> tuple[int, dict[str, Any]]:
     """Status and body of the probe, asked over HTTP."""
-    port = worker._http.port
+    port = worker.port
     if port is None:
         return 0, {}
     reader, writer = await asyncio.open_connection("127.0.0.1", port)

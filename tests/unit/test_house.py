@@ -113,6 +113,50 @@ def test_rules_and_engine_reach_neither_clock_nor_chance_nor_io() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def private_names() -> set[str]:
+    """What the package calls by a name that begins with one underscore."""
+    found: set[str] = set()
+    for tree in modules().values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(node.attr if isinstance(node, ast.Attribute) else node.id)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                found.add(node.name)
+    return {name for name in found if re.match(r"_[^_]", name)}
+
+
+def private_uses(tree: ast.Module, private: set[str]) -> Iterator[tuple[int, str]]:
+    """Line and text of what reaches for such a name: by attribute, by import, or by patching it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in private:
+            own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            if not own:
+                yield node.lineno, ast.unparse(node)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bridge"):
+            yield from ((node.lineno, a.name) for a in node.names if a.name.startswith("_"))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("setattr"):
+            for text in (a.value for a in node.args if isinstance(a, ast.Constant)):
+                if str(text).rpartition(".")[2] in private:
+                    yield node.lineno, ast.unparse(node)
+
+
+# aiokafka's own, which has the same name as something of ours; and a namedtuple's method.
+NOT_OURS = {"consumer._closed", "_replace"}
+
+
+def test_tests_reach_public_names_only() -> None:
+    """A test that holds on to the inside of a class keeps anybody from changing it."""
+    private = private_names()
+    assert {"_engine", "_fold_run", "_TURN"} <= private, "it would find nothing"
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} {text}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for line, text in private_uses(ast.parse(path.read_text("utf-8")), private)
+        if text not in NOT_OURS and text.rpartition(".")[2] not in NOT_OURS
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_functions_and_files_stay_short() -> None:
     """One noun a file, one thought a function."""
     long = [

@@ -130,7 +130,7 @@ async def killed_inside_a_transaction(slot: Slot, key: bytes, timeout: float = 1
     """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.integration.kafka.victim"),
-        *(slot.bootstrap, slot.transactional_id, json.dumps(slot.topics), key.decode()),
+        *(slot.bootstrap, slot.transactional_id, json.dumps(dict(slot.topics)), key.decode()),
         str(timeout),
         stdout=asyncio.subprocess.PIPE,
     )

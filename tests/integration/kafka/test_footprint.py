@@ -11,13 +11,13 @@ import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bridge.config import load
 from bridge.demo.broker import DevBroker
-from bridge.kafka import slot as slots
 from bridge.kafka.aiokafka_internals import MOST_REASONS, captured_reasons, prepare
 from bridge.kafka.post import post
 from bridge.kafka.tenure import Tenure
@@ -25,7 +25,14 @@ from bridge.kafka.worker import Worker
 from bridge.observe.logs import Repeats
 from bridge.records.topics import Topics
 from tests.chaos.rounds import Site, build_site
-from tests.integration.kafka.deployment import Deployment, at_home, eventually, question, until
+from tests.integration.kafka.deployment import (
+    QUICK,
+    Deployment,
+    at_home,
+    eventually,
+    question,
+    until,
+)
 from tests.integration.kafka.footprint import Footprint, tracing
 
 AWAY = float(os.environ.get("BRIDGE_TEST_AWAY_SECONDS", "600"))
@@ -93,13 +100,10 @@ async def test_the_reasons_of_one_start_are_bounded() -> None:
 @pytest.mark.parametrize(
     "rebuilds", [200, pytest.param(10_000, marks=pytest.mark.long)], ids=["200", "10000"]
 )
-async def test_rebuilds_leave_nothing(
-    rebuilds: int, lines: Lines, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_rebuilds_leave_nothing(rebuilds: int, lines: Lines) -> None:
     """A slot that nobody lets in opens again and again."""
-    monkeypatch.setattr(slots, "_BACKOFF_S", (0.0, 0.0))
     site = nowhere(1)
-    async with site.running() as slot:
+    async with site.running(times=replace(QUICK, backoff=(0.0, 0.0))) as slot:
 
         async def after(count: float) -> Footprint:
             await until(lambda: rebuilt(site) >= count, within=1_800)
@@ -115,16 +119,13 @@ async def test_rebuilds_leave_nothing(
     assert later.tasks - before.tasks <= 4
 
 
-async def test_a_tenure_that_failed_is_gone_while_the_next_one_opens(
-    lines: Lines, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its ledger may be most of the worker's memory, and what ended it is told for long."""
-    monkeypatch.setattr(slots, "_BACKOFF_S", (0.1, 0.1))
+async def test_a_tenure_that_failed_is_gone_while_the_next_one_opens(lines: Lines) -> None:
+    """Its ledger may be most of the worker's memory, and what ended it is shown for long."""
     knocked = asyncio.Event()
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # without listen(): refused
         site = nowhere(closed.getsockname()[1])
-        async with site.running() as slot:
+        async with site.running(times=replace(QUICK, backoff=(0.1, 0.1))) as slot:
             await until(lambda: rebuilt(site) >= 2)
             closed.listen()
             asyncio.get_running_loop().add_reader(closed, knocked.set)
@@ -195,8 +196,8 @@ async def working(site: Site) -> AsyncIterator[int]:
     worker = Worker(load(site.config))
     task = asyncio.create_task(worker.run())
     try:
-        await until(lambda: worker._http.port is not None)
-        yield worker._http.port or 0
+        await until(lambda: worker.port is not None)
+        yield worker.port or 0
     finally:
         worker.stop()
         await task

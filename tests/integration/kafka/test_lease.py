@@ -186,7 +186,7 @@ async def test_a_lease_that_reads_nothing_stays_a_member(
     """
     options = {"bootstrap_servers": bootstrap, "max_poll_interval_ms": 1_500}
     async with seats(max_poll_interval_ms=1_500) as lease:
-        topic = lease._topic
+        topic = lease.topic
         async with AIOKafkaConsumer(topic, group_id=unique("idle"), **options) as idle:
             await eventually(lambda: is_empty(bootstrap, unique("idle")))
             assert idle.assignment()  # and is not told

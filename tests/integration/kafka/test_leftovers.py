@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
+from aiokafka.producer.transaction_manager import TransactionManager
 from aiokafka.structs import TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
@@ -26,7 +27,6 @@ from bridge.kafka.aiokafka_internals import add_bare
 from bridge.kafka.inquiry import inquiring
 from bridge.kafka.leftovers import settle
 from bridge.kafka.restore import StateUnsettled
-from bridge.kafka.slot import Slot as ServingSlot
 from bridge.kafka.verdict import End, Verdicts
 from tests.integration.kafka.deployment import Deploy, caught_up, eventually
 from tests.integration.kafka.slots import Slot, approval, state
@@ -220,22 +220,31 @@ async def test_what_another_producer_has_open_is_waited_for_and_named(
 
 
 @pytest.mark.usefixtures("gullible")
-async def test_a_slot_that_goes_on_frees_its_readers(deploy: Deploy) -> None:
+async def test_a_slot_that_goes_on_frees_its_readers(
+    deploy: Deploy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its transaction is committed and never ends in the approvals; nothing more is written."""
     deployment = await deploy()
     async with deployment.running() as slot:
         await caught_up(slot)
-        forget_marker(slot, TopicPartition(deployment.topics["approvals"], 0))
+        forget_marker(monkeypatch, TopicPartition(deployment.topics["approvals"], 0))
         await deployment.ask("thread")
         await eventually(deployment.asked, lambda found: found == ["thread"])
         assert 'leftovers_total{end="commit"} 1.0' in deployment.metrics.exposition().decode()
         assert (slot.state, slot.error) == ("serving", None)
 
 
-def forget_marker(slot: ServingSlot, target: TopicPartition) -> None:
-    """The coordinator is told of all partitions of the slot's next transaction but this one."""
-    assert slot._tenure is not None
-    slot._tenure._producer._producer._txn_manager._txn_partitions.add(target)
+def forget_marker(monkeypatch: pytest.MonkeyPatch, target: TopicPartition) -> None:
+    """The coordinator learns of all partitions of the next transaction there but of this one."""
+    add, lost = TransactionManager.maybe_add_partition_to_txn, [target]
+
+    def forgetting(manager: TransactionManager, partition: TopicPartition) -> None:
+        if partition in lost:
+            lost.remove(partition)
+            manager._txn_partitions.add(partition)  # as if the coordinator knew it
+        add(manager, partition)
+
+    monkeypatch.setattr(TransactionManager, "maybe_add_partition_to_txn", forgetting)
 
 
 async def test_an_id_without_a_past_has_no_last_transaction(slot: Slot) -> None:

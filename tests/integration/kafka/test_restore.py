@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import OffsetOutOfRangeError
@@ -86,7 +88,7 @@ async def test_an_open_transaction_raises_the_alarm(slot: Slot) -> None:
         def alarm(stable: int, watermark: int) -> None:
             nonlocal commit
             alarms.append((stable, watermark))
-            commit = commit or open_one._loop.create_task(open_one.commit_transaction())
+            commit = commit or asyncio.create_task(open_one.commit_transaction())
 
         await restore(
             slot.client,

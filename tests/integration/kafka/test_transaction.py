@@ -39,8 +39,9 @@ async def test_a_record_without_key_and_value_can_be_written(slot: Slot) -> None
         await producer.commit(
             [Outgoing("dead-letters", None, None, (("bridge-reason", b"empty"),))]
         )
+    async with slot.raw() as stock:
         with pytest.raises(AssertionError):
-            await producer._producer.send(slot.topics["dead-letters"], None, partition=0)
+            await stock.send(slot.topics["dead-letters"], None, partition=0)
 
 
 async def test_more_than_a_batch_keeps_its_order(slot: Slot) -> None:

@@ -9,32 +9,31 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
-from typing import Any
+
+from aiokafka import AIOKafkaProducer
 
 from bridge.kafka.transaction import SlotProducer
 from bridge.records.outgoing import Outgoing
+from bridge.records.topics import Topics
 
 
-class Victim(SlotProducer):
-    """Waits for ever where the commit would come."""
-
-    async def _send(self, outgoing: Sequence[Outgoing]) -> Any:
-        await super()._send(outgoing)
-        print("acknowledged", flush=True)
-        await asyncio.Event().wait()
+async def wait_for_ever(_producer: AIOKafkaProducer) -> None:
+    """Where the commit would come: by then every record is acknowledged."""
+    print("acknowledged", flush=True)
+    await asyncio.Event().wait()
 
 
 async def main(bootstrap: str, transactional_id: str, topics: str, key: str, timeout: str) -> None:
-    producer = Victim(
+    producer = SlotProducer(
         {"bootstrap_servers": bootstrap},
         transactional_id,
         0,
-        json.loads(topics),
+        Topics(json.loads(topics)),
         deadline=60,
         timeout=float(timeout),
     )
     await producer.start()
+    AIOKafkaProducer.commit_transaction = wait_for_ever
     await producer.commit([Outgoing("state", key.encode(), b"never")])
 
 

@@ -15,7 +15,7 @@ from bridge.config import load
 from bridge.kafka import rights, worker
 from bridge.kafka.worker import Worker
 from tests.integration.kafka.deployment import until
-from tests.integration.security.house import House
+from tests.integration.security.house import SOURCE, House
 from tests.integration.security.test_missing_rights import right
 
 USED_BY_A_QUESTION = (
@@ -54,7 +54,7 @@ async def test_a_slot_stops_for_a_right_and_goes_on_when_it_is_back(
         assert await asyncio.to_thread(house.approvals) == []
         house.secured.grant([missing])
         await until(lambda: states(serving) == ["serving"])
-        await until(lambda: sum(serving._slots[0].figures().pending.values()) == 1)
+        await until(lambda: pending(serving) == 1)
     finally:
         serving.stop()
         assert await running == 0
@@ -68,4 +68,10 @@ def quick(times: Any) -> Any:
 
 
 def states(serving: Worker) -> list[str]:
-    return [slot.state for slot in serving._slots.values()]
+    return list(serving.readiness()[1]["slots"].values())
+
+
+def pending(serving: Worker) -> float | None:
+    """Questions that its slots know of, as Prometheus would see them."""
+    metric, labels = "interrupt_bridge_pending", {"source": SOURCE}
+    return serving.metrics.registry.get_sample_value(metric, labels)

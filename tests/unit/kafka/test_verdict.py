@@ -125,6 +125,6 @@ def test_all_is_forgotten_once_a_new_owner_has_committed() -> None:
 def test_openings_that_fail_for_days_are_not_all_remembered(state: str) -> None:
     """What the last owner that served had committed is, and so is the newest."""
     told = verdicts(said("CompleteCommit"), *(said(state, epoch) for epoch in range(5, 5_000)))
-    assert len(told._said) <= MOST_EPOCHS
+    assert told.remembered <= MOST_EPOCHS
     assert ending(left(4_998), told, False, None) == "abort"
     assert ending(left(), told, False, None) == "commit"

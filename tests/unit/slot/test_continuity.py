@@ -169,7 +169,7 @@ def test_a_run_without_a_question_leaves_nothing_behind() -> None:
     one.cycle(started(run="r-2"))
     one.cycle(ended("r-2"))
     assert list(one.log.values()) == [None]
-    assert not one.ledger._carried
+    assert not one.ledger.contents().carried
 
 
 def test_a_beginning_without_an_end_is_forgotten() -> None:
@@ -178,14 +178,14 @@ def test_a_beginning_without_an_end_is_forgotten() -> None:
     one.cycle(started())
     later = one.restored()
     later.cycle(now=NOW + _WEEK, due=NOW + _WEEK - 1)
-    assert later.ledger._carried
+    assert later.ledger.contents().carried
     later.cycle(now=NOW + _WEEK, due=NOW + _WEEK)
-    assert not later.ledger._carried
+    assert not later.ledger.contents().carried
 
 
 def test_timers_of_contexts_that_went_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy source begins and ends runs all week; those that stand are kept."""
-    monkeypatch.setattr("bridge.slot.ledger._POINTLESS", 10)
+    monkeypatch.setattr("bridge.slot.ledger.MOST_POINTLESS", 10)
     one = bench()
     one.cycle(event(thread="t-2"), answer(thread="t-2"))
     for number in range(100):
@@ -193,7 +193,7 @@ def test_timers_of_contexts_that_went_do_not_pile_up(monkeypatch: pytest.MonkeyP
         one.cycle(ended(f"r-{number}"), now=NOW + number)
     assert len(one.ledger.timers) <= 16
     one.cycle(now=NOW + _WEEK, due=NOW + _WEEK)
-    assert not one.ledger._threads
+    assert not one.ledger.contents().threads
 
 
 def test_dropping_what_nobody_kept_costs_no_record() -> None:

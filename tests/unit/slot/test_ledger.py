@@ -18,8 +18,8 @@ def _seen(ledger: Ledger) -> tuple[object, ...]:
         ledger.unconfirmed,
         ledger.parked_count,
         ledger.oldest(),
-        {t: ledger.runs(t) for t in ledger._threads},
-        ledger._approvals,
+        {t: ledger.runs(t) for t in ledger.contents().threads},
+        ledger.contents().approvals,
     )
 
 
@@ -50,8 +50,7 @@ def test_forgotten_run_leaves_nothing_behind() -> None:
     out = bench.cycle(now=NOW + _WEEK, due=NOW + _WEEK)
     assert [(o.topic, o.value) for o in out] == [("approvals", None)]
     assert list(bench.log.values()) == [None]
-    assert not bench.ledger._threads
-    assert not bench.ledger._approvals
+    assert not any(bench.ledger.contents())
 
 
 def test_tombstone_of_another_run_leaves_the_thread_alone() -> None:
@@ -62,7 +61,7 @@ def test_tombstone_of_another_run_leaves_the_thread_alone() -> None:
     other = Bench()
     other.cycle(event(run="r-2"))
     other.ledger.fold(gone, None)
-    (thread,) = other.ledger._threads
+    (thread,) = other.ledger.contents().threads
     assert [run.run_id for run in other.ledger.runs(thread)] == ["r-2"]
 
 
@@ -75,7 +74,7 @@ def test_runs_of_a_thread_come_in_the_order_they_were_published() -> None:
     ledger = Ledger()
     for key, value in (second, first):
         ledger.fold(key, value)
-    (thread,) = ledger._threads
+    (thread,) = ledger.contents().threads
     assert [run.run_id for run in ledger.runs(thread)] == ["r-1", "r-2"]
 
 
@@ -97,7 +96,7 @@ FAR = "9999-12-31T23:59:59Z"
 
 def test_timers_of_what_is_long_over_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Questions that may wait for thousands of years are answered, resumed and forgotten."""
-    monkeypatch.setattr("bridge.slot.ledger._POINTLESS", 10)
+    monkeypatch.setattr("bridge.slot.ledger.MOST_POINTLESS", 10)
     bench = Bench()
     bench.cycle(event("stays", expiresAt=FAR))
     for number in range(200):
@@ -106,4 +105,4 @@ def test_timers_of_what_is_long_over_do_not_pile_up(monkeypatch: pytest.MonkeyPa
         bench.cycle(answer(f"t-{number}", at=now), now=now, due=now)
     assert len(bench.ledger.timers) <= 20
     assert len(bench.restored().ledger.timers) <= 20
-    assert any(at > NOW + 2_000 * _WEEK for at, _ in bench.ledger.timers._heap)  # of "stays"
+    assert any(at > NOW + 2_000 * _WEEK for at, _ in bench.ledger.timers)  # of "stays"
