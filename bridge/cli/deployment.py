@@ -52,6 +52,7 @@ def adopt(arguments: argparse.Namespace) -> int:
     if arguments.yes:
         done = asyncio.run(adoption.adopt(deployment, arguments.inputs))
         print(*map(_line, done), sep="\n")
+        _warn(done)
         print(f"done: {len(done)} slots are now of app_id {config.app_id}")
         return 0
     found = asyncio.run(adoption.holdings(deployment))
@@ -61,6 +62,7 @@ def adopt(arguments: argparse.Namespace) -> int:
         return 0
     adoption.refuse(deployment, wrong, arguments.inputs)
     print(*map(_line, wrong), sep="\n")
+    _warn(wrong)
     print("nothing is changed yet: say --yes to do it")
     return 0
 
@@ -82,6 +84,19 @@ def _line(each: Holding) -> str:
     )
     said = _MEANS.get(each.condition) or f"{each.condition.upper()}, {each.problem}"
     return f"slot {each.slot}:{whose} {said}"
+
+
+def _warn(found: Sequence[Holding]) -> None:
+    """What goes with a state that is lost: questions that people are still shown."""
+    pending = sum(each.pending or 0 for each in found)
+    if pending:
+        print(
+            f"{pending} approvals are pending that no state knows any more: unless the event that "
+            "asked is read again they stay so, and an answer gets `unknown`. Then "
+            "interrupt-bridge doctor names them"
+        )
+    if any(each.condition == "lost" and each.pending is None for each in found):
+        print("how many approvals stay pending is not known: that needs Read on their topic")
 
 
 def _members(group: Group) -> Sequence[dict[str, object]]:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from aiokafka.errors import TopicAuthorizationFailedError
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
-from bridge.errors import ClusterError, ConfigError, DeploymentMismatch
+from bridge.errors import ClusterError, ConfigError, DeploymentMismatch, NotAuthorized
 from bridge.kafka.clients import ClientSettings
 from bridge.kafka.group import describe_group
 from bridge.kafka.identity import first_written, new_birth
 from bridge.kafka.intake import Intake, Seen, StartFrom
 from bridge.kafka.leftovers import settle
 from bridge.kafka.names import group_id, transactional_id
+from bridge.kafka.pending import pending_approvals
 from bridge.kafka.reader import reading
 from bridge.kafka.restore import restore
 from bridge.kafka.setup import takeover_marks
@@ -50,12 +52,16 @@ class Deployment:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """One state partition: its birth, and what that is to these settings; `problem` says more."""
+    """One state partition: its birth, and what that is to these settings; `problem` says more.
+
+    `pending`: of a lost one, how many of its approvals wait for an answer; None: not known.
+    """
 
     slot: int
     birth: Birth | None
     condition: Condition
     problem: str = ""
+    pending: int | None = None
 
 
 async def read_births(client: ClientSettings, state: str) -> list[Birth | None]:
@@ -73,7 +79,17 @@ async def holdings(deployment: Deployment) -> list[Holding]:
     """Every slot's state as these settings would find it."""
     topics = deployment.topics
     found = await read_births(deployment.client, topics["state"])
-    return [await _holding(deployment, slot, birth) for slot, birth in enumerate(found)]
+    held = [await _holding(deployment, slot, birth) for slot, birth in enumerate(found)]
+    if all(each.condition != "lost" for each in held):
+        return held
+    try:
+        pending = await pending_approvals(deployment.client, topics["approvals"])
+    except (NotAuthorized, TopicAuthorizationFailedError):  # a worker needs no Read there
+        return held
+    return [
+        replace(each, pending=len(pending.get(each.slot, ()))) if each.condition == "lost" else each
+        for each in held
+    ]
 
 
 async def adopt(deployment: Deployment, start: StartFrom | None) -> list[Holding]:

@@ -221,11 +221,8 @@ def captured_reasons() -> Iterator[Reasons]:
 def highest_sequence(producer: AIOKafkaProducer) -> int:
     """The largest sequence number this producer used on any partition; negative after a wrap."""
     sequences: Mapping[Any, int] = producer._txn_manager._sequence_numbers
-    return min(sequences.values()) if _wrapped(sequences) else max(sequences.values(), default=0)
-
-
-def _wrapped(sequences: Mapping[Any, int]) -> bool:
-    return any(number < 0 for number in sequences.values())
+    lowest = min(sequences.values(), default=0)
+    return lowest if lowest < 0 else max(sequences.values(), default=0)
 
 
 async def kill_producer(producer: AIOKafkaProducer, within: float) -> None:

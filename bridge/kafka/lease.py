@@ -92,15 +92,21 @@ class Lease:
         try:
             await start_consumer(self._consumer, within)
         except ClusterError as error:
-            if isinstance(error.__cause__, InconsistentGroupProtocolError):
-                raise await self._taken() from error
-            raise
+            if not isinstance(error.__cause__, InconsistentGroupProtocolError):
+                raise
+            async with connected(self._client) as admin:
+                group = await describe_group(admin, self._group_id)
+            names = ", ".join(str(member) for member in group.strangers[:_NAMED])
+            raise GroupTaken(
+                f"The group {group.name} has members that are no workers and that let no worker "
+                f"in; stop them: {names or 'they have just gone'}"
+            ) from error
         self._poller = asyncio.create_task(self._poll(), name="lease")
 
     async def membership(self, slot: int, within: float = REQUEST_TIMEOUT) -> Membership:
         """Whether the group still counts this worker as the owner of the slot.
 
-        Asked when the slot was fenced: "not_member" means wait for the next assignment, "member"
+        Called when the slot was fenced: "not_member" means wait for the next assignment, "member"
         that the broker timed our own transaction out, so reopen. "unknown" (a rebalance is under
         way, or no answer within so many seconds) must be requested again.
         """
@@ -159,16 +165,6 @@ class Lease:
         self.roster = roster
         self._term = 0 if roster is None else roster.term
         self.deployment = self.deployment if roster is None else roster.deployment
-
-    async def _taken(self) -> GroupTaken:
-        """Says who has the group."""
-        async with connected(self._client) as admin:
-            group = await describe_group(admin, self._group_id)
-        names = ", ".join(str(member) for member in group.strangers[:_NAMED])
-        return GroupTaken(
-            f"The group {group.name} has members that are no workers and that let no worker in; "
-            f"stop them: {names or 'they have just gone'}"
-        )
 
     async def _poll(self) -> None:
         try:

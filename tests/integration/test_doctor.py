@@ -82,7 +82,7 @@ async def test_where_every_slot_answers_all_is_well(
         assert code == 0
         subjects = [each["subject"] for each in findings if each["grade"] == "ok"]
         assert {"rights", "topics", "workers", "state", "transaction", "clock"} <= set(subjects)
-        assert {"positions", "open transactions", "slots"} <= set(subjects)
+        assert {"positions", "open transactions", "slots", "approvals"} <= set(subjects)
         assert findings[-1]["found"].startswith("slots 0-1 answered a probe within")
         client = config.kafka.client_kwargs()
         written: dict[Role, int] = {"answer-verdicts": SLOTS, "dead-letters": 0, "reroute": 0}

@@ -7,6 +7,7 @@ from typing import Any
 
 from bridge.config import Config
 from bridge.kafka.adoption import Deployment
+from bridge.kafka.doctor.approvals import look_at_approvals
 from bridge.kafka.doctor.check import Check, tried
 from bridge.kafka.doctor.cluster import look_at_cluster, versions
 from bridge.kafka.doctor.hanging import look_at_own_topics
@@ -71,6 +72,7 @@ async def _at_work(
     looks: list[tuple[str, str, Coroutine[Any, Any, list[Check]]]] = [
         ("the workers' group", "workers", look_at_members(config, inputs, groups.append)),
         ("whose the state is", "state", look_at_state(deployment)),
+        ("approvals", "approvals", look_at_approvals(client, topics)),
         ("positions", "positions", look_at_positions(client, inputs)),
         ("open transactions", "open transactions", look_at_own_topics(client, inputs)),
     ]

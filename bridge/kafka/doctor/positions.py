@@ -37,7 +37,15 @@ def judge_positions(before: list[Standing], now: list[Standing]) -> Iterator[Che
         yield Check("fail", "positions", found, advice)
     blocked = list(_blocked(before, now))
     for at in blocked:
-        yield _held(at)
+        assert at.blocked_by is not None
+        where = f"--topic {at.topic} --partition {at.partition}"
+        advice = (
+            "whoever has it has to end it; one that was committed loses its records by an abort, "
+            "so only where the runbook input-blocked.md says so: kafka-transactions.sh abort "
+            f"{where} --start-offset {at.blocked_by.start}"
+        )
+        found = f"{at.topic}/{at.partition} {held_by(at.blocked_by)}"
+        yield Check("fail", "positions", found, advice)
     named = {*lost, *(at.slot for at in blocked)}
     still = _still(before, now)
     for slot, lag in sorted(still.items()):
@@ -57,17 +65,6 @@ def _blocked(before: list[Standing], now: list[Standing]) -> Iterator[Standing]:
         was = starts.get((at.topic, at.partition))
         if at.blocked_by is not None and was is not None and at.blocked_by.start == was.start:
             yield at
-
-
-def _held(at: Standing) -> Check:
-    assert at.blocked_by is not None
-    where = f"--topic {at.topic} --partition {at.partition}"
-    advice = (
-        "whoever has it has to end it; one that was committed loses its records by an abort, so "
-        "only where the runbook input-blocked.md says so: kafka-transactions.sh abort "
-        f"{where} --start-offset {at.blocked_by.start}"
-    )
-    return Check("fail", "positions", f"{at.topic}/{at.partition} {held_by(at.blocked_by)}", advice)
 
 
 def _still(before: list[Standing], now: list[Standing]) -> Counter[int]:

@@ -14,6 +14,7 @@ from bridge.errors import BridgeError, ConfigError, DeploymentMismatch, StateLos
 from bridge.kafka import adoption
 from bridge.kafka.adoption import read_births
 from bridge.kafka.names import transactional_id
+from bridge.kafka.pending import pending_approvals, unknown_approvals
 from bridge.kafka.reader import snapshot
 from bridge.kafka.slot import Slot
 from bridge.kafka.transaction import SlotProducer
@@ -184,6 +185,12 @@ async def test_a_state_made_anew_under_a_worker_stops_the_slot(deploy: Deploy, b
         assert len(set(await deployment.asked())) == len(await deployment.asked())
 
 
+async def pending(deployment: Deployment) -> int:
+    """Approvals that wait for an answer."""
+    found = await pending_approvals(deployment.client, deployment.topics["approvals"])
+    return sum(map(len, found.values()))
+
+
 async def test_a_lost_state_is_adopted_deliberately(deploy: Deploy) -> None:
     """With the word from where to read on; the slot that stood still goes on by itself."""
     deployment = await deploy()
@@ -194,11 +201,15 @@ async def test_a_lost_state_is_adopted_deliberately(deploy: Deploy) -> None:
         await stopped(slot, StateLost)
         with pytest.raises(ConfigError, match="earliest, latest"):
             await adoption.adopt(tool(deployment), None)
-        assert conditions(await adoption.adopt(tool(deployment), "latest")) == ["lost"]
+        (lost,) = await adoption.adopt(tool(deployment), "latest")
+        assert (lost.condition, lost.pending) == ("lost", 1)
         await caught_up(slot)
         await deployment.ask("thread-2")
         await eventually(deployment.asked, lambda asked: asked == ["thread-1", "thread-2"])
     assert conditions(await adoption.holdings(tool(deployment))) == ["ours"]
+    (one,) = (await unknown_approvals(deployment.client, deployment.topics))[0]
+    first = (await snapshot(deployment.client, deployment.topics["approvals"]))[0]
+    assert (first.key, await pending(deployment)) == (one.encode(), 2)
 
 
 async def test_a_deployment_is_handed_over_deliberately(deploy: Deploy) -> None:

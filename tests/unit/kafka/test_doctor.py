@@ -9,6 +9,7 @@ from aiokafka.structs import TopicPartition
 
 from bridge.config import Worker
 from bridge.kafka.adoption import Holding
+from bridge.kafka.doctor.approvals import judge_approvals
 from bridge.kafka.doctor.cluster import judge_settings
 from bridge.kafka.doctor.hanging import judge_hanging
 from bridge.kafka.doctor.members import judge_members
@@ -232,3 +233,14 @@ def test_state_of_another_or_of_nobody_fails() -> None:
         ("warn", "slot 5 not begun"),
     ]
     assert "deployment adopt" in next(c.advice for c in checks if "lost" in c.found)
+
+
+def test_approvals_that_no_state_knows_are_counted_by_slot() -> None:
+    """Each slot has a line, with one of them to look for."""
+    (known,) = judge_approvals({}, "approvals")
+    assert known.grade == "ok"
+    found = judge_approvals({3: frozenset({"b", "a"}), 0: frozenset({"c"})}, "approvals")
+    one, two = map(str, found)
+    assert one.startswith("warn  approvals: approvals/0 has 1 pending approval that")
+    assert two.startswith("warn  approvals: approvals/3 has 2 pending approvals that")
+    assert "such as a:" in two
