@@ -94,43 +94,37 @@ class KafkaConfig(Model):
         return value
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        for problem in (self._sasl_problem(), self._tls_problem(), self._plaintext_problem()):
-            if problem:
-                raise ValueError(problem)
-        return self
-
-    def _sasl_problem(self) -> str | None:
+    def _login_is_whole(self) -> Self:
         passwords = [self.sasl_plain_password, self.sasl_plain_password_file]
         given = [value for value in passwords if value is not None]
         if not self.uses_sasl:
             if given or self.sasl_plain_username is not None:
-                return "sasl_plain_* needs security_protocol SASL_SSL (or SASL_PLAINTEXT)"
-            return None
-        if self.sasl_plain_username is None or len(given) != 1:
-            return (
+                raise ValueError(
+                    "sasl_plain_* needs security_protocol SASL_SSL (or SASL_PLAINTEXT)"
+                )
+        elif self.sasl_plain_username is None or len(given) != 1:
+            raise ValueError(
                 f"security_protocol {self.security_protocol} needs sasl_plain_username and exactly "
                 "one of sasl_plain_password_file and the variable BRIDGE_KAFKA__SASL_PLAIN_PASSWORD"
             )
-        return None
+        return self
 
-    def _tls_problem(self) -> str | None:
+    @model_validator(mode="after")
+    def _encryption_is_whole(self) -> Self:
         if not self.uses_tls and (self.ssl_cafile or self.ssl_certfile or self.ssl_keyfile):
-            return "ssl_* files need security_protocol SSL or SASL_SSL"
+            raise ValueError("ssl_* files need security_protocol SSL or SASL_SSL")
         if self.ssl_keyfile is not None and self.ssl_certfile is None:
-            return "ssl_keyfile needs ssl_certfile beside it"
+            raise ValueError("ssl_keyfile needs ssl_certfile beside it")
         if self.ssl_password is not None and self.ssl_password_file is not None:
-            return "ssl_password and ssl_password_file are both set: keep one"
-        return None
-
-    def _plaintext_problem(self) -> str | None:
+            raise ValueError("ssl_password and ssl_password_file are both set: keep one")
         remote = [server for server in self.servers if not _is_loopback(server)]
-        if self.uses_tls or self.allow_plaintext or not remote:
-            return None
-        return (
-            f"security_protocol {self.security_protocol} would send everything in clear text to "
-            f"{remote[0]}: use SASL_SSL or SSL, or set allow_plaintext = true on a trusted network"
-        )
+        if remote and not self.uses_tls and not self.allow_plaintext:
+            raise ValueError(
+                f"security_protocol {self.security_protocol} would send everything in clear text "
+                f"to {remote[0]}: use SASL_SSL or SSL, or set allow_plaintext = true on a trusted "
+                "network"
+            )
+        return self
 
 
 def _is_loopback(server: str) -> bool:

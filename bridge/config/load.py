@@ -9,9 +9,10 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
@@ -39,15 +40,20 @@ def find_file(named: Path | None, environ: Mapping[str, str] = os.environ) -> Pa
 def load(file: Path | None = None, environ: Mapping[str, str] = os.environ) -> Config:
     """The settings of `file` (None: no file) under the environment. Raises ConfigError."""
     raw = _read(file) if file is not None else {}
-    wrong = [_secret_in_file(path) for path in _secrets(raw, Config)]
+    wrong = [
+        f"{path}: a secret does not belong in the settings file; set "
+        f"{PREFIX}{path.upper().replace('.', '__')}, or {path}_file"
+        for path in _secrets(raw, Config)
+    ]
     variables: dict[problems.Location, str] = {}
+    known = list(variable_names())
     for name in setting_variables(environ):
-        location = _locate(name)
-        if location is None:
-            wrong.append(_unknown_variable(name))
-        else:
-            _put(raw, location, environ[name])
-            variables[location] = name
+        if name not in known:
+            wrong.append(_unknown_variable(name, known))
+            continue
+        location = tuple(name.removeprefix(PREFIX).lower().split("__"))
+        _put(raw, location, environ[name])
+        variables[location] = name
     try:
         config = Config.model_validate(raw)
     except ValidationError as error:
@@ -88,13 +94,6 @@ def _read(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file} is not TOML: {error}") from error
 
 
-def _locate(name: str) -> tuple[str, ...] | None:
-    """The key that a variable sets, None when it is no key."""
-    if name not in set(variable_names()):
-        return None
-    return tuple(name.removeprefix(PREFIX).lower().split("__"))
-
-
 def _put(raw: dict[str, Any], location: tuple[str, ...], text: str) -> None:
     section: Any = Config
     for key in location[:-1]:
@@ -103,29 +102,20 @@ def _put(raw: dict[str, Any], location: tuple[str, ...], text: str) -> None:
             return  # the file has a plain value where a section belongs: reported as such
         raw, section = inner, section.model_fields[key].annotation
     annotation = section.model_fields[location[-1]].annotation
-    raw[location[-1]] = text if _is_text(annotation) else _from_json(text)
+    raw[location[-1]] = text
+    if not _is_text(annotation):
+        # A number, a flag or an array; other text (a duration) stays, and is judged by its field.
+        with suppress(ValueError):
+            raw[location[-1]] = json.loads(text)
 
 
 def _is_text(annotation: Any) -> bool:
     if isinstance(annotation, str) or annotation in (str, SecretStr, Path):
         return True
-    return any(_is_text(arg) for arg in get_args(annotation)) and not _is_tuple(annotation)
+    return get_origin(annotation) is not tuple and any(map(_is_text, get_args(annotation)))
 
 
-def _is_tuple(annotation: Any) -> bool:
-    return getattr(annotation, "__origin__", None) is tuple
-
-
-def _from_json(text: str) -> Any:
-    """A number, a flag or an array; other text (a duration) stays, and is judged by its field."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def _unknown_variable(name: str) -> str:
-    known = list(variable_names())
+def _unknown_variable(name: str, known: Sequence[str]) -> str:
     section = name.partition("__")[0]
     # All names are too many for a line: those of the section that is meant, else the sections.
     shown = [each for each in known if each.partition("__")[0] == section]
@@ -144,8 +134,3 @@ def _secrets(raw: dict[str, Any], model: type[BaseModel]) -> Iterator[str]:
             yield key
         elif inner is not None and isinstance(raw[key], dict):
             yield from (f"{key}.{name}" for name in _secrets(raw[key], inner))
-
-
-def _secret_in_file(path: str) -> str:
-    variable = PREFIX + path.upper().replace(".", "__")
-    return f"{path}: a secret does not belong in the settings file; set {variable}, or {path}_file"

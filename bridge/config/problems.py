@@ -18,15 +18,20 @@ Location = tuple[int | str, ...]
 def lines(
     error: ValidationError, root: type[BaseModel], variables: Mapping[Location, str]
 ) -> list[str]:
-    """One line for each problem. `variables` tells which keys came from the environment."""
+    """One line for each problem. `variables`: which keys came from the environment."""
     said: dict[Location, list[str]] = {}
     for each in error.errors():
         where = _field(each["loc"], root)
         kind = "json_list" if each["type"] == "tuple_type" and where in variables else each["type"]
         text = _text(where, kind, each["msg"], each.get("ctx", {}), root)
         said.setdefault(where, []).append(text)
-    # What a key may be in several ways has a line for each of them, which are one to a reader.
-    return [_line(where, " or ".join(texts), variables) for where, texts in said.items()]
+    found = []
+    for where, texts in said.items():
+        key = path(where) + (f" (from {variables[where]})" if where in variables else "")
+        # What a key may be in several ways has a line for each of them, which are one to a reader.
+        text = " or ".join(texts)
+        found.append(f"{key}: {text}" if key else text)
+    return found
 
 
 def path(location: Location) -> str:
@@ -61,13 +66,6 @@ def is_secret(annotation: Any) -> bool:
     return annotation is SecretStr or any(is_secret(arg) for arg in get_args(annotation))
 
 
-def _line(location: Location, text: str, variables: Mapping[Location, str]) -> str:
-    where = path(location)
-    if location in variables:
-        where += f" (from {variables[location]})"
-    return f"{where}: {text}" if where else text
-
-
 def _text(
     location: Location, kind: str, message: str, context: Mapping[str, Any], root: type[BaseModel]
 ) -> str:
@@ -84,18 +82,13 @@ def _text(
     if kind.startswith("datetime_") or kind.startswith("timezone_"):
         return "an instant with its zone, such as 2026-11-29T12:00:00Z"
     said = re.sub("^(Input|String) should", "must", message.removeprefix("Value error, "))
-    return _bound(location, kind, context, root) or _WORDS.get(kind) or said
-
-
-def _bound(
-    location: Location, kind: str, context: Mapping[str, Any], root: type[BaseModel]
-) -> str | None:
-    """That of a duration as people write it: pydantic counts milliseconds."""
+    said = _WORDS.get(kind, said)
     field = _section(root, location[:-1]).model_fields.get(str(location[-1])) if location else None
-    if kind not in _BOUNDS or field is None or DURATION not in field.metadata:
-        return None
-    word, bound = _BOUNDS[kind]
-    return f"must be {word} {format_duration(context[bound])}"
+    if kind in _BOUNDS and field is not None and DURATION in field.metadata:
+        # As people write it: pydantic counts milliseconds.
+        word, bound = _BOUNDS[kind]
+        said = f"must be {word} {format_duration(context[bound])}"
+    return said
 
 
 _BOUNDS: Final = {

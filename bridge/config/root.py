@@ -51,34 +51,30 @@ class Config(Model):
         return tuple(source.with_defaults(policy, retention.closed) for source in sources)
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        for problem in (*self._clashes(), *self._age_problems()):
-            raise ValueError(problem)
-        return self
-
-    def _clashes(self) -> list[str]:
+    def _nothing_clashes(self) -> Self:
         own = {name: role for role, name in self.topics.names().items()}
         names = Counter(source.name for source in self.sources)
         topics = Counter(topic for source in self.sources for topic in source.topic_names)
-        return [
-            *(f"sources: two are named {name}" for name, n in names.items() if n > 1),
-            *(f"sources: two read the topic {topic}" for topic, n in topics.items() if n > 1),
-            *(
-                f"sources: {topic} is the bridge's own topic for {own[topic]}"
-                for topic in topics
-                if topic in own
-            ),
-        ]
+        for name, count in names.items():
+            if count > 1:
+                raise ValueError(f"sources: two are named {name}")
+        for topic, count in topics.items():
+            if count > 1:
+                raise ValueError(f"sources: two read the topic {topic}")
+        for topic in topics:
+            if topic in own:
+                raise ValueError(f"sources: {topic} is the bridge's own topic for {own[topic]}")
+        return self
 
-    def _age_problems(self) -> list[str]:
-        problems = []
+    @model_validator(mode="after")
+    def _replays_find_their_runs(self) -> Self:
         for index, source in enumerate(self.sources):
             policy = source.policy()
             age, retention = policy.max_event_age, policy.run.closed_retention
             if age > retention:
-                problems.append(
+                raise ValueError(
                     f"sources[{index}].max_event_age ({format_duration(age)}) is longer than "
                     f"closed runs are remembered ({format_duration(retention)}): a replay could "
                     "ask again; shorten it, or raise retention.closed"
                 )
-        return problems
+        return self

@@ -86,7 +86,7 @@ class Limits(Model):
             if self.payload_bytes > getattr(self, outer):
                 raise ValueError(
                     f"payload_bytes ({self.payload_bytes}) is above {outer} "
-                    f"({getattr(self, outer)}): no answer of that size could be kept"
+                    f"({getattr(self, outer)}): no answer of that size could be held"
                 )
         return self
 

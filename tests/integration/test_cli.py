@@ -38,6 +38,7 @@ THREAD = "thread-1"
 SOURCE = "support-agents"
 APPROVAL_ID = RunKey.of(ThreadKey(SOURCE, "", THREAD), "run-1").approval_id("int-1")
 PARTITIONS = 3
+AT = "2026-01-01T11:00:00.000Z"
 
 
 class Cluster:
@@ -86,6 +87,9 @@ def approval(**changes: Any) -> dict[str, Any]:
         "approval_id": APPROVAL_ID,
         "revision": 1,
         "status": "pending",
+        "command_id": APPROVAL_ID,
+        "kind": "input",
+        "protocol": "ag-ui",
         "source": SOURCE,
         "scope": "",
         "thread_id": THREAD,
@@ -93,7 +97,10 @@ def approval(**changes: Any) -> dict[str, Any]:
         "interrupt_id": "int-1",
         "index": 0,
         "total": 1,
-        "published_at": "2026-01-01T11:00:00.000Z",
+        "flags": [],
+        "published_at": AT,
+        "actions": [],
+        "origin": {"topic": "t", "partition": 0, "offset": 0, "timestamp": AT},
         "message": "Refund 50 €?",
     } | changes
 
@@ -111,7 +118,13 @@ def judging(cluster: Cluster, role: str, verdict: str, **members: Any) -> Iterat
                 for record in await reader.poll(0.2):
                     origin = record.origin
                     place = {"topic": topic, "partition": origin.partition, "offset": origin.offset}
-                    value = {"answer_id": "x", "verdict": verdict, "origin": place} | members
+                    value = {
+                        "answer_id": "x",
+                        "verdict": verdict,
+                        "problems": [],
+                        "decided_at": AT,
+                        "origin": place | {"timestamp": AT},
+                    } | members
                     verdicts = cluster.prefix + "answer-verdicts"
                     text = json.dumps(value).encode()
                     await post(cluster.client, verdicts, b"k", text, 0)
@@ -182,7 +195,7 @@ def test_an_accepted_answer_exits_with_0(
     assert "accepted (0 of the run still open): it counts" in capsys.readouterr().out
     (record,) = cluster.read("answers")
     assert record.value == (
-        b'{"approval_id":"%s","status":"resolved","payload":{"amount": 50.0},'
+        b'{"status":"resolved","approval_id":"%s","payload":{"amount": 50.0},'
         b'"answer_id":"a-1","answered_by":"ann"}' % APPROVAL_ID.encode()
     )
     assert record.origin.partition == home_slot(THREAD, PARTITIONS)
@@ -280,10 +293,23 @@ def write_story(cluster: Cluster) -> None:
     cluster.write("approvals", approval(), APPROVAL_ID)
     cluster.write("answers", {"approval_id": APPROVAL_ID, "status": "resolved", "payload": 1})
     cluster.write("answers", {"approval_id": "other", "status": "resolved"}, "thread-2")
-    verdict = {"answer_id": "x", "verdict": "accepted", "approval_id": APPROVAL_ID}
+    origin = {"topic": "t", "partition": 0, "offset": 0, "timestamp": AT}
+    verdict: dict[str, Any] = {"problems": [], "decided_at": AT, "origin": origin}
+    verdict |= {"answer_id": "x", "verdict": "accepted", "approval_id": APPROVAL_ID}
     cluster.write("answer-verdicts", verdict)
-    command = {"command_id": "c", "resume_run_id": "run-2", "completed_by": "answers"}
-    cluster.write("resume-commands", command | ids | {"entries": [{}]})
+    entry = {"interrupt_id": "int-1", "approval_id": APPROVAL_ID, "status": "resolved"}
+    command = {
+        "command_id": "c",
+        "protocol": "ag-ui",
+        "scope": "",
+        "resume_run_id": "run-2",
+        "entries": [entry | {"closed_reason": "answered"}],
+        "completed_by": "answers",
+        "native": {"method": "run", "headers": {}, "body": {}, "notes": []},
+        "issued_at": AT,
+        "origin": origin,
+    }
+    cluster.write("resume-commands", command | ids)
     cluster.write("dead-letters", b"not json \x1b[2J")
     cluster.write("operations", {"op": "withdraw", "by": "op", "reason": "late"} | ids)
 
@@ -301,7 +327,7 @@ def test_trace_tells_the_story_of_a_thread_in_order(
         ("answers", f"resolved for {APPROVAL_ID}"),
         ("answer-verdicts", f"accepted for {APPROVAL_ID}"),
         ("resume-commands", "resume run-1 as run-2: 1 entries, completed by answers"),
-        ("dead-letters", ", from //"),
+        ("dead-letters", "no DeadLetter: its headers cannot be read"),
         ("operations", "withdraw by op: late"),
     ]
 
