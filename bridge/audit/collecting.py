@@ -47,7 +47,11 @@ async def collect(
 
 async def _of_thread(topics: Topics, thread: str) -> AsyncIterator[LogRecord | None]:
     """Each record that is held, None for one that is not."""
-    names = _names_of(thread)
+    # As it is, with JSON's escapes, so in a JSON text inside JSON, and by the hash that the ids of
+    # its approvals begin with.
+    plain, quoted = thread.encode(errors="surrogatepass"), json.dumps(thread)[1:-1].encode()
+    escaped = quoted.replace(b"\\", b"\\\\")
+    names = (plain, quoted, escaped, b"%08x-" % ids.murmur2(plain))
     inputs = [topic for topic, role in topics.roles.items() if role in _GIVEN]
     published = [topic for topic in topics.roles if topic not in inputs]
     origins: set[Place] = set()
@@ -78,17 +82,6 @@ def origin_of(record: LogRecord) -> Place:
         return header_origin(record)
     body = text.peek(record.value or b"")
     return place_of(body.get("origin") if isinstance(body, dict) else None)
-
-
-def _names_of(thread: str) -> tuple[bytes, ...]:
-    """How records may name it: as it is, with JSON's escapes, or by an approval's id.
-
-    Those begin with the hash of their thread.
-    """
-    quoted = json.dumps(thread)[1:-1].encode()
-    escaped = quoted.replace(b"\\", b"\\\\")  # in a JSON text inside JSON
-    plain = thread.encode(errors="surrogatepass")
-    return (plain, quoted, escaped, b"%08x-" % ids.murmur2(plain))
 
 
 def _mentions(record: LogRecord, names: tuple[bytes, ...]) -> bool:

@@ -34,8 +34,14 @@ def read_event(
             return (Free(),)
         if not inner.value.strip():
             raise text.Unreadable("empty")
-        return _READERS[source.protocol](inner, source, max_depth)
+        reader = _READERS.get(source.protocol)
+        if reader is None:
+            raise Unsure(f"the protocol {source.protocol} is not read here")
+        return reader(inner, source, max_depth)
     except text.Unreadable as error:
         return (Bad(str(error)),)
-    except (Unsure, KeyError) as error:  # a protocol of a later release
+    except Unsure as error:
         return (Unread(str(error)),)
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        # A shape that no naive reader thought of: a whole log goes on without this record.
+        return (Unread(f"{type(error).__name__}: {error}"),)

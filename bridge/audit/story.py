@@ -194,7 +194,15 @@ class Story:
         self.runs_by_key: dict[RunKey, list[Life]] = defaultdict(list)
         for lives in self.lives.values():
             self.runs_by_key[lives[-1].last.run_key].append(lives[-1])
-        self._index_asked()
+        opened: dict[tuple[Place, tuple[str, str, str]], list[tuple[str, str]]] = defaultdict(list)
+        for key, lives in self.runs():
+            for life in lives:
+                first = life.revisions[0]
+                named = (key[3], str(first.body.get("interrupt_id")))
+                opened[first.origin, key[:3]].append(named)
+        self.asked: dict[RunKey, list[tuple[LogRecord, Asked]]] = defaultdict(list)
+        for key, record, asked in who_asked(self.events, opened):
+            self.asked[key].append((record, asked))
         self.commands_of: dict[RunKey, list[Output]] = defaultdict(list)
         for command in self.commands:
             self.commands_of[command.run_key].append(command)
@@ -207,17 +215,6 @@ class Story:
                 self.accepted_by[str(verdict.body.get("approval_id"))].append(verdict)
         self.letters_of = _by_origin(self.letters)
         self.hops_of = _by_origin(self.hops)
-
-    def _index_asked(self) -> None:
-        opened: dict[tuple[Place, tuple[str, str, str]], list[tuple[str, str]]] = defaultdict(list)
-        for key, lives in self.runs():
-            for life in lives:
-                first = life.revisions[0]
-                named = (key[3], str(first.body.get("interrupt_id")))
-                opened[first.origin, key[:3]].append(named)
-        self.asked: dict[RunKey, list[tuple[LogRecord, Asked]]] = defaultdict(list)
-        for key, record, asked in who_asked(self.events, opened):
-            self.asked[key].append((record, asked))
 
 
 def place_of(origin: Any) -> Place:

@@ -100,7 +100,13 @@ class Conversation:
         elif line == "d":
             await self._answer(view, None, declines=True)
         elif view.kind == "authorization" and not line:
-            await self._signed_in(view)
+            # The task goes on by itself, and then asks what it came for.
+            agent = self._scene.cast.agent(view.source)
+            await self._scene.passes(Passing(agent, view.run_id, "moved_on"))
+            text = "the task works again: its question has closed by itself"
+            self._scene.screen.say(text, "good")
+            await self._scene.ask(agent)
+            await self._scene.is_asked(agent)
         else:
             try:
                 payload = json.loads(line)
@@ -109,14 +115,6 @@ class Conversation:
                 self._scene.screen.say(text, "bad")
                 return
             await self._answer(view, payload, declines=False)
-
-    async def _signed_in(self, view: Approval) -> None:
-        """The task goes on by itself, and then asks what it came for."""
-        agent = self._scene.cast.agent(view.source)
-        await self._scene.passes(Passing(agent, view.run_id, "moved_on"))
-        self._scene.screen.say("the task works again: its question has closed by itself", "good")
-        await self._scene.ask(agent)
-        await self._scene.is_asked(agent)
 
     async def _answer(self, view: Approval, payload: object, *, declines: bool) -> None:
         scene = self._scene

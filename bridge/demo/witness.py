@@ -61,7 +61,14 @@ class Witness:
         """Note one record that was seen at that monotonic instant."""
         role = self._roles[record.origin.topic]
         if role == "approvals":
-            self._take_approval(record, at)
+            key = (record.key or b"").decode(errors="replace")
+            if record.value is None and key.startswith(_MARK):
+                self.taken_over_at[int(key.removeprefix(_MARK))] = at
+            shown = self._board.take(record)
+            if shown is not None:
+                view = shown.view
+                self.views[view.approval_id] = view
+                self.asked_at.setdefault(run_of(view), at)
         elif role == "answer-verdicts":
             if verdict := decode(AnswerVerdict, record):
                 self.verdicts[verdict.answer_id] = verdict
@@ -94,16 +101,6 @@ class Witness:
 
     def _views_of(self, run: Run) -> list[Approval]:
         return [view for view in self.views.values() if run_of(view) == run]
-
-    def _take_approval(self, record: Record, at: float) -> None:
-        key = (record.key or b"").decode(errors="replace")
-        if record.value is None and key.startswith(_MARK):
-            self.taken_over_at[int(key.removeprefix(_MARK))] = at
-        shown = self._board.take(record)
-        if shown is not None:
-            view = shown.view
-            self.views[view.approval_id] = view
-            self.asked_at.setdefault(run_of(view), at)
 
 
 def run_of(view: Approval) -> Run:

@@ -105,4 +105,5 @@ def test_recorded_events_break_no_invariant(
         person.answers()
     report = check(rehearsal.end(), SETUP)
     assert report.ok, f"seed {seed}\n{report.summary()}"
+    assert not report.unjudged, "a record that the checker cannot read"
     assert report.outcomes["resumed"] > 10, report.summary()

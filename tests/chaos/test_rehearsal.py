@@ -21,6 +21,7 @@ def test_the_rules_break_no_invariant(seed: int) -> None:
     """Answers early, late, wrong and twice, runs superseded and taken away: nothing to say."""
     report = check(rehearsed(seed, 120), SETUP)
     assert report.ok, f"seed {seed}\n{report.summary()}"
+    assert not report.unjudged, "a record that the checker cannot read"
     assert report.outcomes["resumed"] > 20, report.summary()
 
 
