@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 from pathlib import Path
 from typing import get_args
 
 from bridge.config import Topics, load
-from bridge.core.model import Reason, Verdict
+from bridge.core.model import ClosedReason, Reason, Status, Verdict
 from bridge.kafka.rights import of_worker
 from bridge.records.topics import ROLES, TOPICS
-from tests.unit.books.pages import blocks, code, rows, section
+from tests.unit.books.pages import ROOT, blocks, code, rows, section, tables
 
 
 def test_every_verdict_is_explained() -> None:
     """With what its sender does."""
     table = rows(section("docs/verdicts.md", "Verdicts, and what a sender does"))
     assert sorted(code(row[0]) for row in table) == sorted(get_args(Verdict))
+
+
+def test_the_words_of_an_approval_are_explained() -> None:
+    """Statuses and reasons as the code has them, flags as the contract has."""
+    statuses, reasons, flags = tables(section("docs/records.md", "Approval"))
+    assert [code(row[0]) for row in statuses] == list(get_args(Status))
+    assert [code(row[0]) for row in reasons] == list(get_args(ClosedReason))
+    fields = json.loads((ROOT / "schemas" / "approval.avsc").read_text("utf-8"))["fields"]
+    (named,) = [field["doc"] for field in fields if field["name"] == "flags"]
+    assert [code(row[0]) for row in flags] == re.findall(r"\b[a-z_]+(?= \||\. The)", named)
 
 
 def test_every_reason_of_a_dead_letter_is_explained() -> None:
