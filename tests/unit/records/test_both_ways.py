@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, get_args
@@ -288,3 +290,11 @@ def test_examples_of_docstrings_run(module: Any) -> None:
     done = doctest.testmod(module, globs=names)
     assert done.attempted > 0
     assert done.failed == 0
+
+
+def test_other_programs_load_no_kafka_client_and_no_settings() -> None:
+    """Whoever reads records has a client and settings of their own."""
+    heavy = "{'aiokafka', 'pydantic', 'asyncio', 'rich'}"
+    code = f"import sys, bridge.records; print(*{heavy} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not done.stdout.strip()
