@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from bridge.cli.positions import inputs
@@ -51,8 +51,7 @@ def adopt(arguments: argparse.Namespace) -> int:
     deployment = _deployment(config)
     if arguments.yes:
         done = asyncio.run(adoption.adopt(deployment, arguments.inputs))
-        print(*map(_line, done), sep="\n")
-        _warn(done)
+        print(*map(_line, done), *left_pending(done), sep="\n")
         print(f"done: {len(done)} slots are now of app_id {config.app_id}")
         return 0
     found = asyncio.run(adoption.holdings(deployment))
@@ -61,8 +60,7 @@ def adopt(arguments: argparse.Namespace) -> int:
         print("every slot is of these settings: nothing to adopt")
         return 0
     adoption.refuse(deployment, wrong, arguments.inputs)
-    print(*map(_line, wrong), sep="\n")
-    _warn(wrong)
+    print(*map(_line, wrong), *left_pending(wrong), sep="\n")
     print("nothing is changed yet: say --yes to do it")
     return 0
 
@@ -86,17 +84,17 @@ def _line(each: Holding) -> str:
     return f"slot {each.slot}:{whose} {said}"
 
 
-def _warn(found: Sequence[Holding]) -> None:
+def left_pending(found: Sequence[Holding]) -> Iterator[str]:
     """What goes with a state that is lost: questions that people are still shown."""
     pending = sum(each.pending or 0 for each in found)
     if pending:
-        print(
+        yield (
             f"{pending} approvals are pending that no state knows any more: unless the event that "
-            "asked is read again they stay so, and an answer gets `unknown`. Then "
-            "interrupt-bridge doctor names them"
+            "asked is read again they stay so, and an answer gets `unknown`. See afterwards: "
+            "interrupt-bridge doctor"
         )
     if any(each.condition == "lost" and each.pending is None for each in found):
-        print("how many approvals stay pending is not known: that needs Read on their topic")
+        yield "how many approvals stay pending is not known: that needs Read on their topic"
 
 
 def _members(group: Group) -> Sequence[dict[str, object]]:

@@ -4,10 +4,13 @@ does a password or a payload stand in a log.
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
+from bridge.config import load
+from bridge.kafka.doctor.approvals import look_at_approvals
 from tests.integration.security.house import CANARY, House, wait
 from tests.secured import PASSWORD
 
@@ -64,6 +67,21 @@ def test_the_least_rights_are_enough_and_no_secret_is_logged(house: House, login
     assert not told(said.stderr.decode())
     (command,) = house.written("resume-commands")
     assert CANARY.encode() in (command.value or b"")
+
+
+def test_a_worker_cannot_compare_the_approvals_and_the_doctor_says_so(house: House) -> None:
+    """It only writes there. With Read the same look finds that each pending one is known."""
+    house.ask("thread-1")
+    path = house.settings(house.secured.login())
+    with house.worker(path) as worker:
+        wait(house.approvals)
+        assert worker.stop() == 0
+    own, topics = load(path).kafka.client_kwargs(), load(path).topics.names()
+    (unseen,) = asyncio.run(look_at_approvals(own, topics))
+    assert (unseen.grade, unseen.found) == ("warn", "not compared with the state")
+    admin = {"bootstrap_servers": house.secured.broker.bootstrap}
+    (seen,) = asyncio.run(look_at_approvals(admin, topics))
+    assert (seen.grade, seen.found) == ("ok", "each pending one is known to its slot")
 
 
 def test_no_command_logs_a_secret_however_much_it_tells(house: House) -> None:
