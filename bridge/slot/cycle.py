@@ -163,7 +163,12 @@ class Cycle:
             refusal = Refusal("malformed", f"slots are 0 to {self._desk.slots - 1}", "/slot")
             self._refuse(record, BadAnswer(record.origin, refusal))
         elif probe.slot == self._desk.slot:
-            judged = Judged("probed", probe.origin, str(probe.origin), self._now)
+            judged = Judged(
+                verdict="probed",
+                origin=probe.origin,
+                answer_id=str(probe.origin),
+                decided_at=self._now,
+            )
             self._emit((judged,), record, "")
         elif record.hop is not None:
             raise misrouted(record, self._desk.slot, probe.slot)

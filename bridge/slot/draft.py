@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from bridge.core.announcing import asked_by
 from bridge.core.answers import early_id
 from bridge.core.ids import RunKey, id_bytes, key_of
@@ -71,7 +73,7 @@ class Draft:
 
     def thread(self, key: bytes) -> Thread:
         """The thread without early answers."""
-        return Thread(self._runs_of(key), (), self._carry_of(key))
+        return Thread(runs=self._runs_of(key), carry=self._carry_of(key))
 
     def with_early(self, thread: Thread, event: Input) -> Thread:
         """The thread, with the early answers that concern this input."""
@@ -80,7 +82,7 @@ class Draft:
         parked: tuple[Parked, ...] = ()
         for approval in _concerned(thread, event):
             parked += self._parked_under(approval)
-        return Thread(thread.runs, parked, thread.carry) if parked else thread
+        return replace(thread, parked=parked) if parked else thread
 
     def due(self, key: bytes) -> Thread:
         """What a timer names: a thread, or the early answers under one approval id."""
