@@ -17,7 +17,8 @@ import uvloop
 
 from bridge.config import Config
 from bridge.config import Worker as Times
-from bridge.core.schema import SchemaCache
+from bridge.config.engine import desk
+from bridge.config.engine import times as engine_times
 from bridge.errors import BridgeError, GroupTaken
 from bridge.kafka import rights, topic_admin, topics
 from bridge.kafka.access import explained
@@ -34,15 +35,12 @@ from bridge.observe.health import Health
 from bridge.observe.http import HttpServer, worker_routes
 from bridge.observe.metrics import Metrics
 from bridge.records.topics import OWN_INPUTS
-from bridge.slot.desk import Desk, Source
-from bridge.slot.engine import EngineTimes
 
 log = logging.getLogger(__name__)
 
 _BEAT_S: Final = 1.0
 _STALLED_S: Final = 30.0  # a loop that has not turned for so long should be restarted
 _REJOIN_S: Final = 2.0
-_SCHEMAS: Final = 1_000  # compiled, a few KB each
 
 
 class Worker:
@@ -141,24 +139,11 @@ class Worker:
             if not task.cancelled() and (error := task.exception()) is not None:
                 log.error("slot task died: %r", error, extra={"slot": number})
         for number in sorted(assigned - self._slots.keys()):
-            slot = self._slots[number] = Slot(self._desk(number), self._setup(), self._membership)
+            slot = self._slots[number] = Slot(
+                desk(self._config, number), self._setup(), self._membership
+            )
             self._tasks[number] = asyncio.create_task(slot.run(), name=f"slot-{number}")
             self.metrics.watch_slot(number, slot.figures)
-
-    def _desk(self, number: int) -> Desk:
-        config = self._config
-        return Desk(
-            slot=number,
-            slots=config.topics.partitions,
-            sources={
-                topic: Source(each.name, each.agent_protocol(), each.policy(), each.pointer())
-                for each in config.sources
-                for topic in each.topic_names
-            },
-            topics=self._topics,
-            limits=config.limits.for_rules(),
-            schemas=SchemaCache(_SCHEMAS),
-        )
 
     def _setup(self) -> SlotSetup:
         inputs: dict[str, StartFrom] = {
@@ -300,13 +285,8 @@ class Worker:
 
 def slot_times(times: Times) -> SlotTimes:
     """What the settings say of a slot's times, in its units."""
-    engine = EngineTimes(
-        heartbeat=times.heartbeat,
-        reroute_grace=times.reroute_grace,
-        takeover_grace=times.takeover_grace,
-    )
     return SlotTimes(
-        engine=engine,
+        engine=engine_times(times),
         transaction_deadline=times.transaction_deadline / 1000,
         transaction_timeout=times.transaction_timeout / 1000,
     )

@@ -27,8 +27,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "protocols": {"core"},
     "records": {"core", "errors"},
     "slot": {"core", "errors", "protocols", "records"},
+    "testing": {"config", "core", "errors", "protocols", "records", "slot"},
     "audit": set(),  # a checker that shares code with what it checks would share its mistakes
-    "config": {"core", "errors", "protocols", "records"},  # which protocols and topics there are
+    "config": {
+        "core",
+        "errors",
+        "protocols",
+        "records",
+        "slot",
+    },  # which protocols and topics there are
     "console": {"core", "errors", "observe", "records"},
     "kafka": _BELOW_KAFKA,
     "demo": {*_BELOW_KAFKA, "audit", "kafka", "console"},
