@@ -7,7 +7,7 @@ the producer sends it, and only then may the ledger fold it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Literal
 
 from bridge.core.context import body_of
@@ -121,7 +121,8 @@ class Cycle:
     def _take_event(self, record: Record, source: Source, framing: tuple[Counted, ...]) -> None:
         reading = source.protocol.read(record, source.name, self._desk.limits)
         inputs = reading.inputs
-        if reading.refusal is not None and not self._may_hop(record):
+        room = max(self._desk.limits.record_bytes, BROKER_MESSAGE_BYTES)
+        if reading.refusal is not None and record_size(record) > room:  # what `reroute` takes
             inputs = tuple(event for event in inputs if self._home(event) == self._desk.slot)
         if len(inputs) > 1:
             inputs = tuple(filter(self._is_worth_a_hop, inputs))
@@ -136,10 +137,6 @@ class Cycle:
         """Whether it has to be told at its home; what only forgets does so where it is read."""
         forgets = isinstance(event, RunEnded) and not event.run_id and not event.in_order
         return not forgets or self._home(event) == self._desk.slot
-
-    def _may_hop(self, record: Record) -> bool:
-        """Whether `reroute` takes a record as it came, whatever the limit of its own topic is."""
-        return record_size(record) <= max(self._desk.limits.record_bytes, BROKER_MESSAGE_BYTES)
 
     def _take_request(self, unframed: Bare, kind: Literal["answer", "operation"]) -> None:
         record, limits = unframed.record, self._desk.limits
@@ -191,16 +188,13 @@ class Cycle:
             if home == self._desk.slot:
                 self._apply(event, record, source)
         if record.hop is None:
-            self._send_home(record, dict(zip(homes, inputs, strict=True)), source)
+            # One hop to each other home, keyed by a thread that lives there.
+            for home, event in dict(zip(homes, inputs, strict=True)).items():
+                if home != self._desk.slot:
+                    assert not isinstance(event, Tick)
+                    thread_id = event.thread.thread_id if event.thread is not None else None
+                    self._hop(record, home, source, thread_id)
         return here
-
-    def _send_home(self, record: Record, homes: Mapping[int, Input], source: str) -> None:
-        """One hop to each other home, keyed by a thread that lives there."""
-        for home, event in homes.items():
-            if home != self._desk.slot:
-                assert not isinstance(event, Tick)
-                thread_id = event.thread.thread_id if event.thread is not None else None
-                self._hop(record, home, source, thread_id)
 
     def _hop(
         self, record: Record, home: int, source: str = "", thread_id: str | None = None
@@ -225,7 +219,10 @@ class Cycle:
         if not source:
             source = _source_of(event, thread)
         if isinstance(event, Interrupted):
-            event = self._complete(event, thread, record)
+            newest = thread.runs[-1] if thread.runs else None
+            known = next((run for run in thread.runs if run.is_open), newest)
+            protocol = self._desk.source(record).protocol
+            event = protocol.complete(event, known, body_of(thread.carry, ""))
         thread = self.draft.with_early(thread, event)
         self._emit(self._decide(key, thread, event, source), record, source)
 
@@ -245,12 +242,6 @@ class Cycle:
         if nobody and lost:
             self.counts["unattributable", source] += 1
         return nobody
-
-    def _complete(self, event: Interrupted, thread: Thread, record: Record) -> Interrupted:
-        protocol = self._desk.source(record).protocol
-        newest = thread.runs[-1] if thread.runs else None
-        known = next((run for run in thread.runs if run.is_open), newest)
-        return protocol.complete(event, known, body_of(thread.carry, ""))
 
     def _decide(self, key: bytes, thread: Thread, event: Input, source: str) -> Iterable[Effect]:
         room = self.draft.parked_room(self._desk.limits)

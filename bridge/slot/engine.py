@@ -178,7 +178,10 @@ class Engine:
         if not self._is_holding:
             self._fire(cycle, taken, now - self.times.reroute_grace)
         state = list(cycle.draft.writes())
-        if cycle.outgoing or state or self._must_write(positions, now):
+        # Positions alone wait a second for company; an idle slot writes a heartbeat (R10).
+        quiet = now - self._committed_at
+        alone = quiet > _QUIET and (quiet > self.times.heartbeat or self._moved(positions))
+        if cycle.outgoing or state or alone:
             state += self._positions(positions)
         return Work(
             outgoing=cycle.outgoing,
@@ -196,13 +199,6 @@ class Engine:
             if self.ledger.is_due(entry[1], until):
                 cycle.fire(entry[1], until)
                 most -= 1
-
-    def _must_write(self, positions: Mapping[Place, int], now: Millis) -> bool:
-        """Positions alone wait a second for company; an idle slot writes a heartbeat (R10)."""
-        quiet = now - self._committed_at
-        if quiet <= _QUIET:
-            return False
-        return quiet > self.times.heartbeat or bool(self._moved(positions))
 
     def _moved(self, positions: Mapping[Place, int]) -> list[StateRecord]:
         stored = self.ledger.positions
