@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import doctest
+import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +37,13 @@ def test_the_example_runs() -> None:
     """What the module shows is what it does."""
     failed, tried = doctest.testmod(bridge.testing)
     assert (failed, tried > 5) == (0, True)
+
+
+def test_the_page_shows_what_runs() -> None:
+    """The program of docs/testing.md, as it stands there."""
+    page = Path(__file__).parents[3] / "docs/testing.md"
+    (program,) = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    exec(program, {})
 
 
 def test_records_under_any_key_find_their_home() -> None:
