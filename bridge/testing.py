@@ -94,16 +94,23 @@ class _Slot:
         self.engine = engine(self._config, self._number)
         self.engine.fold(self._state.items())
         self.engine.restored()
-        self.positions = dict(self.engine.ledger.positions) or self.positions
+        begins = dict.fromkeys(map(place_of, self.waiting), 0)
+        self.positions = begins | (dict(self.engine.ledger.positions) or self.positions)
         self.commit(self.engine.takeover({}, self.positions), now)
         unread = {place_of(each): each.origin.offset + 1 for each in self.waiting}
         self.engine.opened(now, unread)
 
     def work(self, now: int) -> Work:
         """One cycle over what waits and what is due; nothing has happened before its commit."""
-        taken = self.waiting[: self._config.limits.cycle_max]
-        behind = {place_of(each): each.origin.offset + 1 for each in taken}
-        return self.engine.work(taken, self.positions | behind, now)
+        return self.engine.work(self._taken(), self.behind(), now)
+
+    def behind(self) -> dict[Place, int]:
+        """Where reading goes on after the next cycle."""
+        taken = {place_of(each): each.origin.offset + 1 for each in self._taken()}
+        return self.positions | taken
+
+    def _taken(self) -> list[Record]:
+        return self.waiting[: self._config.limits.cycle_max]
 
     def commit(self, work: Work, now: int) -> None:
         self._state.update(work.state)
@@ -237,7 +244,7 @@ class SlotDriver:
                     slot.commit(work, self._now)
                     self._write(number, work)
                 elif slot.waiting:  # positions alone wait for company; here nothing else comes
-                    slot.commit(slot.engine.heartbeat(_behind(slot)), self._now)
+                    slot.commit(slot.engine.heartbeat(slot.behind()), self._now)
                 self.counts.update(work.counts)
                 again = again or any(each.waiting for each in self._slots)
 
@@ -313,7 +320,3 @@ def _bytes(value: Value) -> bytes | None:
     if value is None or isinstance(value, bytes):
         return value
     return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).encode()
-
-
-def _behind(slot: _Slot) -> dict[Place, int]:
-    return slot.positions | {place_of(each): each.origin.offset + 1 for each in slot.waiting}

@@ -200,3 +200,15 @@ def test_more_than_a_cycle_takes_is_more_cycles() -> None:
         driver.send(EVENTS, question(f"thread-{number}"), key=f"thread-{number}", work=False)
     driver.work()
     assert len(driver.pending()) == 7
+
+
+def test_more_than_a_cycle_takes_waits_for_the_next_one() -> None:
+    """Also behind records that gave nothing to write, and on a partition not read before."""
+    driver = SlotDriver(SOURCE, limits={"cycle_max": 2})
+    for _ in range(3):
+        driver.send(EVENTS, None, work=False)
+    for number in range(3):
+        driver.send(EVENTS, question(f"thread-{number}"), partition=number, work=False)
+    driver.crash()
+    driver.work()
+    assert {one.thread_id for one in driver.pending()} == {"thread-0", "thread-1", "thread-2"}
