@@ -1,18 +1,15 @@
-"""Builders of A2A events, and the recorded vectors they are compared with."""
+"""Builders of A2A events, and the recorded and hand-made ones with what they say."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-import pytest
 
 from bridge.core.model import Interrupted, Limits, Origin
 from bridge.protocols.a2a import A2a
 from bridge.protocols.interface import Reading, Record
+from tests import vectors
 
 ORIGIN = Origin("agents.tasks", 3, 41, 1_796_000_000_000)
 AT = "2026-10-06T09:00:00.500Z"
@@ -113,18 +110,45 @@ def labels(reading: Reading) -> set[str]:
     return {count.label or count.metric for count in reading.counts}
 
 
-def vectors(name: str) -> list[dict[str, Any]]:
-    """The lines of a recorded file, or a skip that says where it was looked for."""
-    root = Path(os.environ.get("BRIDGE_VECTORS") or Path(__file__).parents[4] / "shared/vectors")
-    path = root / "a2a" / name
-    if not path.is_file():
-        pytest.skip(
-            f"no vectors at {path}; set BRIDGE_VECTORS to their folder", allow_module_level=True
-        )
-    return list(_lines(path))
+def cases() -> list[dict[str, Any]]:
+    """Recorded and hand-made events: {exchange, case, dialect, expect, event}."""
+    made = [{"exchange": each["case"], **each} for each in vectors.made("a2a", "events")]
+    collected = vectors.collected_json("a2a/all_events.jsonl")
+    for each in collected:
+        each["exchange"] = f"collected: {each['producer']}"
+        each["case"] = f"{each['exchange']}-{each['case']}-{each['seq']}"
+    recorded = [
+        {"exchange": f"{told.peer}-{told.case}", "case": str(told), **_expected(told.value)}
+        for told in vectors.events("a2a")
+    ]
+    return [*made, *recorded, *collected]
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
+def _expected(event: dict[str, Any]) -> dict[str, Any]:
+    """What a recorded event says, told by its own members and not by the bridge's reading."""
+    body = event.get("result", event)
+    wrapper = next((name for name in _WRAPPERS if name in body), None)
+    inner = body if wrapper is None else body[wrapper]
+    kind = inner.get("kind") or _WRAPPERS.get(wrapper or "task")
+    status = inner.get("status", {})
+    told = status.get("state", "")
+    state = told.removeprefix("TASK_STATE_").replace("-", "_").upper().replace("LLED", "LED")
+    expect = {
+        "kind": kind,
+        "taskId": inner.get("taskId") or inner.get("id"),
+        "contextId": inner.get("contextId"),
+        "state": state or None,
+        "messageId": status.get("message", {}).get("messageId"),
+    }
+    is_proto = told.startswith("TASK_STATE_")
+    dialect = ("hybrid" if is_proto else "0.3-jsonrpc") if "kind" in inner else "1.0"
+    if '"content": [' in json.dumps(inner):
+        dialect = "0.3-rest"
+    return {"dialect": dialect, "expect": expect, "event": event}
+
+
+_WRAPPERS = {
+    "task": "task",
+    "statusUpdate": "status-update",
+    "artifactUpdate": "artifact-update",
+}

@@ -1,13 +1,9 @@
-"""Builders of AG-UI events, and the recorded vectors they are compared with."""
+"""Builders of AG-UI events, and short ways to what is read of them."""
 
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from bridge.core.model import Input, Interrupted, Limits, Origin, RunEnded
 from bridge.protocols import PROTOCOLS
@@ -61,14 +57,3 @@ def ids(reading: Reading) -> list[str]:
 
 def labels(reading: Reading) -> set[str]:
     return {count.label or count.metric for count in reading.counts}
-
-
-def vectors(name: str) -> Any:
-    """A recorded file, or a skip that says where it was looked for."""
-    root = Path(os.environ.get("BRIDGE_VECTORS") or Path(__file__).parents[4] / "shared/vectors")
-    path = root / "agui" / name
-    if not path.is_file():
-        pytest.skip(
-            f"no vectors at {path}; set BRIDGE_VECTORS to their folder", allow_module_level=True
-        )
-    return json.loads(path.read_bytes())

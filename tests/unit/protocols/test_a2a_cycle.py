@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bridge.core.model import SourcePolicy
+from tests import vectors
 from tests.unit.protocols.a2a_bench import Agents
 from tests.unit.protocols.a2a_events import (
     adk_call,
@@ -15,7 +16,6 @@ from tests.unit.protocols.a2a_events import (
     status,
     strands,
     text,
-    vectors,
 )
 
 A, B = "a" * 32, "b" * 32
@@ -254,8 +254,22 @@ def test_a_late_second_delivery_of_an_answer_is_no_second_command() -> None:
 
 # --- The constructed cases ------------------------------------------------------------------------
 
-# What is open at the end, and what closed: (run, status, reason).
-OUTCOMES: dict[str, tuple[list[str], list[tuple[str, str, str]]]] = {
+
+@pytest.mark.parametrize("case", vectors.made("a2a", "sequences"), ids=lambda case: case["name"])
+def test_a_sequence_ends_as_it_must(case: dict[str, Any]) -> None:
+    """Each event is one record; what is open at its end, what closed, what was put aside."""
+    agents = Agents()
+    for event in case["events"]:
+        sender = event.pop("_agent", None)
+        agents.tells(event, headers=[("a2a-agent", sender.encode())] if sender else [])
+    assert [one["run_id"] for one in agents.pending()] == case["open"]
+    assert agents.ended() == [tuple(closed) for closed in case["closed"]]
+    assert agents.letters() == case["letters"]
+    assert agents.commands() == []
+
+
+# Of sequences collected elsewhere: what is open at the end, and what closed.
+COLLECTED: dict[str, tuple[list[str], list[tuple[str, str, str]]]] = {
     "no-message": (["at:2026-10-06T09:00:00.5Z"], []),
     "repeat-different-message-ids": (["q2"], [("q1", "superseded", "superseded")]),
     "two-prompts-one-task": (["q2"], [("q1", "superseded", "superseded")]),
@@ -279,27 +293,25 @@ OUTCOMES: dict[str, tuple[list[str], list[tuple[str, str, str]]]] = {
     "failed-after-bad-answer": ([], [("q1", "withdrawn", "run_failed")]),
     "artifact-after-input": (["q1"], []),
 }
-LETTERS = {"unspecified-state-omitted": ["unsupported"]}
-CASES = [case for case in vectors("edge_cases.jsonl") if "_note" not in case["input"][0]]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["id"]))
-def test_constructed_case_ends_as_expected(case: dict[str, Any]) -> None:
-    """Each element is one record; the file's words are held here to what is published."""
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=str(case["id"]))
+        for case in vectors.collected_json("a2a/edge_cases.jsonl")
+        if case["id"] in COLLECTED
+    ]
+    or [pytest.param({"id": "none", "input": []}, id="none collected")],
+)
+def test_a_collected_sequence_ends_as_expected(case: dict[str, Any]) -> None:
+    """As above; the words of such a file are held to what is published."""
     agents = Agents()
     for event in case["input"]:
         source = event.pop("_source", None)
         agents.tells(event, headers=[("a2a-agent", source.encode())] if source else [])
-    still_open, closed = OUTCOMES[case["id"]]
+    still_open, closed = COLLECTED.get(case["id"], ([], []))
     assert [one["run_id"] for one in agents.pending()] == still_open
     assert agents.ended() == closed
-    assert agents.letters() == LETTERS.get(case["id"], [])
-    assert agents.commands() == []
-
-
-def test_an_error_of_the_agent_closes_the_open_question_of_its_task() -> None:
-    """Somebody else's answer was refused because the task is at its end."""
-    agents = Agents()
-    (error,) = next(case["input"] for case in CASES if case["id"] == "jsonrpc-error")
-    agents.tells(status("INPUT_REQUIRED", text()), error)
-    assert agents.ended() == [("q1", "withdrawn", "task_ended")]
+    unread = ["unsupported"] if case["id"] == "unspecified-state-omitted" else []
+    assert agents.letters() == unread

@@ -18,6 +18,7 @@ from tests.unit.protocols.a2a_events import (
     ORIGIN,
     adk_call,
     asked,
+    cases,
     encoded,
     hybrid,
     interrupt_artifact,
@@ -27,7 +28,6 @@ from tests.unit.protocols.a2a_events import (
     status,
     strands,
     text,
-    vectors,
 )
 
 
@@ -321,7 +321,7 @@ def test_an_error_of_the_rest_binding_is_told_by_its_reason() -> None:
 # --- The short way -------------------------------------------------------------------------------
 
 LONG_WAYS = [
-    *(case["event"] for case in vectors("all_events.jsonl")),
+    *(case["event"] for case in cases()),
     *(status(state, text(), at=at) for state in ("WORKING", "FAILED", 3) for at in (AT, None)),
     *(status("WORKING", at=at) for at in ("2026-10-06T09:00:00.123456789Z", "x", "20261006")),
     *(status("WORKING", at=at) for at in ("2016-12-31T23:59:60Z", "2026-10-06 09:00:00Z")),
@@ -344,7 +344,7 @@ def test_the_short_way_says_what_the_long_way_does(event: Any) -> None:
 
 def test_most_events_take_the_short_way() -> None:
     """Otherwise it would be of no use."""
-    cases = [c for c in vectors("all_events.jsonl") if c["expect"]["kind"] == "status-update"]
-    working = [encoded(c["event"]) for c in cases if c["expect"]["state"] == "WORKING"]
+    updates = [c for c in cases() if c["expect"]["kind"] == "status-update"]
+    working = [encoded(c["event"]) for c in updates if c["expect"]["state"] == "WORKING"]
     record = Record(b"", b"k", (), ORIGIN)
     assert all(glance(value or b"", record, "s", Options()) for value in working)

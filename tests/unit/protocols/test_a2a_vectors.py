@@ -1,4 +1,4 @@
-"""Recorded exchanges with A2A agents: every event means what its recording says."""
+"""Events of A2A agents, recorded and made by hand: each means what it says."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bridge.core.model import Interrupted, Keep, ThreadEnded, WentOn
+from bridge.core.model import Keep, ThreadEnded, WentOn
 from bridge.protocols.a2a.asked import asked_of
-from tests.unit.protocols.a2a_events import asked, labels, only_asked, read, vectors
+from tests.unit.protocols.a2a_events import asked, cases, labels, only_asked, read
 
-EVENTS = vectors("all_events.jsonl")
+EVENTS = cases()
 ASKS = {"INPUT_REQUIRED": "input", "AUTH_REQUIRED": "authorization"}
 PHASES = {
     "WORKING": "work",
@@ -23,7 +23,7 @@ PHASES = {
 
 
 def named(case: dict[str, Any]) -> str:
-    return f"{case['case']}-{case['seq']}"
+    return str(case["case"])
 
 
 def with_state(*states: str) -> list[dict[str, Any]]:
@@ -95,53 +95,81 @@ def test_an_error_is_about_the_task_of_its_key(case: dict[str, Any]) -> None:
     assert [type(found) for found in reading.inputs] == ([ThreadEnded] if ends else [])
 
 
-def test_a_page_of_tasks_asks_for_each_of_its_tasks() -> None:
+@pytest.mark.parametrize(
+    "case", [c for c in EVENTS if c["expect"]["kind"] == "task-list"], ids=named
+)
+def test_a_page_of_tasks_asks_for_each_of_its_tasks(case: dict[str, Any]) -> None:
     """Two parked tasks of one context are two threads."""
-    (page,) = (case for case in EVENTS if case["expect"]["kind"] == "task-list")
-    found = asked(read(page["event"]))
+    found = asked(read(case["event"]))
     assert len({event.thread.thread_id for event in found}) == 2
 
 
-@pytest.mark.parametrize("spelling", ["pascal", "slash"])
-def test_a_snapshot_with_langgraphs_artifact_names_its_items(spelling: str) -> None:
-    """The result of a blocking send has the artifact beside the status."""
-    case = next(case for case in EVENTS if case["case"] == f"one_send_{spelling}")
-    (question,) = only_asked(read(case["event"])).questions
-    assert question.message == "Which base branch?"
-    assert len(question.interrupt_id) == 32
+def langgraphs() -> list[tuple[dict[str, Any], list[Any]]]:
+    """Snapshots of LangGraph with its artifact beside the status; the artifact's items."""
+    found = []
+    for case in with_state("INPUT_REQUIRED"):
+        body = case["event"].get("result", case["event"])
+        for artifact in body.get("task", body).get("artifacts") or ():
+            if artifact.get("name") == "Interrupt":
+                found.append((case, [part["data"] for part in artifact["parts"]]))
+    return found
 
 
-def test_parallel_interrupts_of_one_status_are_questions_of_one_run() -> None:
-    """In the order of the artifact's parts."""
-    case = next(case for case in EVENTS if case["case"] == "par_send")
-    assert len(only_asked(read(case["event"])).questions) == 2
+@pytest.mark.parametrize(
+    ("case", "items"), [pytest.param(*each, id=named(each[0])) for each in langgraphs()]
+)
+def test_a_snapshot_with_langgraphs_artifact_names_its_items(
+    case: dict[str, Any], items: list[Any]
+) -> None:
+    """Its parallel interrupts are questions of one run, in the order of the artifact's parts."""
+    questions = only_asked(read(case["event"])).questions
+    assert [q.interrupt_id for q in questions] == [item["id"] for item in items]
+    for question, item in zip(questions, items, strict=True):
+        assert question.message == item["value"].get("question", question.message)
+
+
+def test_langgraphs_snapshots_have_one_item_and_several() -> None:
+    """In the recordings; else the test above would show less."""
+    found = {(case["dialect"], len(items)) for case, items in langgraphs()}
+    assert found >= {(kind, n) for kind in ("hybrid", "0.3-jsonrpc") for n in (1, 2)}
 
 
 def test_the_same_question_in_a_stream_and_in_a_snapshot_is_the_same_content() -> None:
     """Equal run ids have equal digests, whatever wraps the status."""
-    by_run: dict[tuple[str, str], set[bytes]] = {}
+    by_run: dict[tuple[str, str, str], set[bytes]] = {}
     for case in with_state(*ASKS):
         event = only_asked(read(case["event"]))
-        by_run.setdefault((event.thread.thread_id, event.run_id), set()).add(event.digest)
+        run = (case["exchange"], event.thread.thread_id, event.run_id)
+        by_run.setdefault(run, set()).add(event.digest)
     assert any(len(cases) == 1 for cases in by_run.values())
     assert all(len(digests) == 1 for digests in by_run.values())
 
 
-def test_a_schema_in_a_question_reaches_its_answerers() -> None:
+def with_schema() -> list[dict[str, Any]]:
+    name = "with a schema"
+    return [c for c in EVENTS if name in c["case"] or c["case"].endswith("ask-schema-2")]
+
+
+@pytest.mark.parametrize("case", with_schema(), ids=named)
+def test_a_schema_in_a_question_reaches_its_answerers(case: dict[str, Any]) -> None:
     """Items say what an answer has to look like, in whichever dialect."""
-    cases = [case for case in EVENTS if case["case"].endswith("ask-schema") and case["seq"] == 2]
-    assert len(cases) == 2
-    for case in cases:
-        (question,) = only_asked(read(case["event"])).questions
-        assert question.interrupt_id == "i-1"
-        assert json.loads(question.response_schema or b"")["required"] == ["approved"]
+    (question,) = only_asked(read(case["event"])).questions
+    assert question.interrupt_id == "i-1"
+    assert json.loads(question.response_schema or b"")["required"] == ["approved"]
 
 
 def test_where_to_go_is_found_in_the_words_of_an_authorization() -> None:
-    """The address of the recorded out-of-band request."""
-    case = next(case for case in EVENTS if case["case"] == "send_auth_oob")
-    found = only_asked(read(case["event"]))
-    assert isinstance(found, Interrupted)
-    (question,) = found.questions
+    """The address ends where the sentence goes on."""
+    case = next(case for case in EVENTS if case["case"] == "authorization with an address")
+    (question,) = only_asked(read(case["event"])).questions
+    assert question.authorize_at == "https://login.example.com/approve/task-1"
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in with_state("AUTH_REQUIRED") if "https://" in str(c["event"])], ids=named
+)
+def test_every_authorization_with_an_address_says_where_to_go(case: dict[str, Any]) -> None:
+    """Recorded ones too."""
+    (question,) = only_asked(read(case["event"])).questions
     assert question.authorize_at is not None
-    assert question.authorize_at.startswith("https://auth.example.com/approve/")
+    assert question.authorize_at in str(case["event"])

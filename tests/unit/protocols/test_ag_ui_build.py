@@ -20,13 +20,13 @@ from bridge.core.model import (
     Run,
     ThreadKey,
 )
+from tests import vectors
 from tests.unit.protocols.agui_events import (
     AG_UI,
     ORIGIN,
     interrupted,
     only_interrupted,
     read,
-    vectors,
 )
 
 THREAD = ThreadKey("support", "", "t-1")
@@ -165,17 +165,37 @@ def test_ids_are_written_as_json_text() -> None:
     assert (body["threadId"], body["resume"][0]["interruptId"]) == (odd, odd)
 
 
-def test_exactly_one_entry_for_each_recorded_interrupt() -> None:
-    """Whatever list the recorded client was given, ours covers each question once, no extras."""
-    cases = [case for case in vectors("oracle_resume.json") if case["pendingInterrupts"]]
-    assert cases
-    for case in cases:
-        asked = {item["id"]: item for item in case["pendingInterrupts"]}
-        questions = only_interrupted(read(interrupted(*asked.values()))).questions
-        given = {e.get("interruptId"): e for e in case["resume"] or () if isinstance(e, dict)}
-        sent = body_of(*(_settled(q, given.get(q.interrupt_id)) for q in questions))["resume"]
-        assert [entry["interruptId"] for entry in sent] == list(asked), case["name"]
-        assert {entry["status"] for entry in sent} <= {"resolved", "cancelled"}, case["name"]
+def resumes() -> list[tuple[str, list[dict[str, Any]], Any]]:
+    """(name, what is pending, the entries given), where anything is pending."""
+    found = [(c["name"], c["pending"], c.get("resume")) for c in vectors.made("ag_ui", "resumes")]
+    more = vectors.collected_json("agui/oracle_resume.json")
+    found += [(c["name"], c["pendingInterrupts"], c["resume"]) for c in more]
+    return [case for case in found if case[1]]
+
+
+@pytest.mark.parametrize(
+    ("pending", "given"), [case[1:] for case in resumes()], ids=[case[0] for case in resumes()]
+)
+def test_exactly_one_entry_for_each_interrupt(pending: list[dict[str, Any]], given: Any) -> None:
+    """Whatever list a client is given, ours covers each question once, no extras."""
+    asked = {item["id"]: item for item in pending}
+    questions = only_interrupted(read(interrupted(*asked.values()))).questions
+    entries = {e.get("interruptId"): e for e in given or () if isinstance(e, dict)}
+    sent = body_of(*(_settled(q, entries.get(q.interrupt_id)) for q in questions))["resume"]
+    assert [entry["interruptId"] for entry in sent] == list(asked)
+    assert {entry["status"] for entry in sent} <= {"resolved", "cancelled"}
+
+
+def test_the_reference_client_refuses_what_the_bridge_never_sends() -> None:
+    """Lists that leave a question out, other words for a status, answers after the deadline."""
+    verdicts = vectors.verdicts("ag_ui", "ag-ui-client")["resumes"]
+    refused = {name for name, found in verdicts.items() if found["verdict"] == "rejected"}
+    assert refused == {
+        *("pending, nothing given", "an empty list", "one of two"),
+        *("an id that differs in its case", "names in snake_case"),
+        *("status abandoned", "status canceled", "status in capitals", "no status"),
+        "expired and resolved",
+    }
 
 
 def _settled(question: Question, entry: dict[str, Any] | None) -> Item:
