@@ -20,16 +20,15 @@ PAYLOADS = (
     *("yes", True, 12, {"approved": True}, {"confirmed": True}, {"decision": "approve"}),
     *({"values": {"a": 1.5}}, {"answer": "x"}, {"toolApproved": True}, {"weight": 50.0}),
 )
-FOLDER = "py-0.12.0"
 Sent = tuple[bytes | None, bytes]
 
 
 def tasks(chance: Random) -> Iterator[Sent]:
     """The events of A2A servers, whole exchanges in any order, under any key."""
     exchanges: dict[str, list[bytes]] = {}
-    for line in a2a_events.vectors("all_events.jsonl"):
-        named = f"{line['producer']}/{line['case']}"
-        exchanges.setdefault(named, []).append(json.dumps(line["event"]).encode())
+    for each in a2a_events.cases():
+        found = exchanges.setdefault(each["exchange"], [])
+        found.append(_apart(len(exchanges), json.dumps(each["event"])))
     for name in chance.sample(sorted(exchanges), len(exchanges)):
         key = chance.choice((None, b"foreign"))
         for event in exchanges[name]:
@@ -38,13 +37,19 @@ def tasks(chance: Random) -> Iterator[Sent]:
 
 def turns(chance: Random) -> Iterator[Sent]:
     """Outputs and snapshots of Genkit's turns, bare and in wrappers."""
-    for name in genkit_turns.vector_names():
-        case = genkit_turns.vectors(f"{FOLDER}/{name}")
-        told = [case.get(part) for part in ("turn1", "mid", "turn2")] if name[:2] <= "35" else []
-        for turn in filter(None, told):
-            for kind in ("output", "snapshot"):
-                if turn.get(kind):
-                    yield None, json.dumps(_wrapped(chance, kind, turn[kind])).encode()
+    found = genkit_turns.recorded()
+    found |= {
+        one["name"]: list(genkit_turns.turns_in(one["said"])) for one in genkit_turns.collected()
+    }
+    for number, turns_of in enumerate(found.values()):
+        for turn in turns_of:
+            kind = "snapshot" if "messages" in turn.get("state", {}) else "output"
+            yield None, _apart(number, json.dumps(_wrapped(chance, kind, turn)))
+
+
+def _apart(number: int, text: str) -> bytes:
+    """With ids of its own: every recorded case counts its ids from one."""
+    return text.replace('"00000000-0000-4000-', f'"{number:08x}-0000-4000-').encode()
 
 
 def _wrapped(chance: Random, kind: str, turn: dict[str, Any]) -> dict[str, Any]:

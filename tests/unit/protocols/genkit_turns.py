@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
-
-import pytest
 
 from bridge.core.decide import decide
 from bridge.core.model import (
@@ -30,6 +26,7 @@ from bridge.core.rules import Rules
 from bridge.core.schema import SchemaCache
 from bridge.protocols.genkit import Genkit
 from bridge.protocols.interface import Reading, Record
+from tests import vectors
 
 AT = 1_800_000_000_000
 ORIGIN = Origin("agents.turns", 3, 41, AT)
@@ -173,26 +170,25 @@ class Desk:
         return verdict
 
 
-def vectors(name: str) -> Any:
-    """A recorded file, or a skip that says where it was looked for."""
-    path = _root() / name
-    if not path.is_file():
-        pytest.skip(
-            f"no vectors at {path}; set BRIDGE_VECTORS to their folder", allow_module_level=True
-        )
-    return json.loads(path.read_bytes())
+def turns_in(recording: Any) -> Iterator[dict[str, Any]]:
+    """Every output and snapshot in a recording, however deep its labels nest."""
+    if isinstance(recording, dict) and ("finishReason" in recording and len(recording) > 2):
+        yield recording
+    elif isinstance(recording, dict | list):
+        for part in recording.values() if isinstance(recording, dict) else recording:
+            yield from turns_in(part)
 
 
-def vector_names() -> list[str]:
-    """Every recorded file of Python genkit 0.12.0."""
-    names = sorted(path.name for path in (_root() / "py-0.12.0").glob("*.json"))
-    if not names:
-        pytest.skip(
-            f"no vectors in {_root()}; set BRIDGE_VECTORS to their folder", allow_module_level=True
-        )
-    return names
+def recorded() -> dict[str, list[dict[str, Any]]]:
+    """By peer and case: the turns that an agent published, without their wrappers."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for told in vectors.events("genkit"):
+        found.setdefault(f"{told.peer}-{told.case}", []).extend(turns_in(told.value))
+    return found
 
 
-def _root() -> Path:
-    root = os.environ.get("BRIDGE_VECTORS") or Path(__file__).parents[4] / "shared/vectors"
-    return Path(root) / "genkit"
+def collected() -> list[dict[str, Any]]:
+    """Further recordings of Python's runtime, with their `name`, where they are at hand."""
+    folder = vectors.collected("genkit/py-0.12.0")
+    files = [] if folder is None else sorted(folder.glob("*.json"))
+    return [{"name": file.stem, "said": json.loads(file.read_bytes())} for file in files]

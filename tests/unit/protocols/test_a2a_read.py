@@ -347,4 +347,5 @@ def test_most_events_take_the_short_way() -> None:
     updates = [c for c in cases() if c["expect"]["kind"] == "status-update"]
     working = [encoded(c["event"]) for c in updates if c["expect"]["state"] == "WORKING"]
     record = Record(b"", b"k", (), ORIGIN)
-    assert all(glance(value or b"", record, "s", Options()) for value in working)
+    short = [value for value in working if glance(value or b"", record, "s", Options())]
+    assert len(short) > 0.75 * len(working)

@@ -1,7 +1,7 @@
-"""Recorded turns of Python genkit 0.12.0, and Go's shapes: what is asked, and what is sent.
+"""Turns of Genkit's runtimes, recorded and made by hand: what is asked, and what is sent.
 
-Every recorded turn is read. Every recorded resume is put as answers to a desk: what this runtime
-took well goes out as it was recorded, what it refused or took wrongly never does.
+Every recorded turn is read. Every resume is put as answers to a desk: what the runtimes take well
+goes out as it is, what they refuse or take wrongly never does.
 """
 
 from __future__ import annotations
@@ -13,23 +13,27 @@ from typing import Any
 import pytest
 
 from bridge.core.model import Question
+from tests import vectors
 from tests.unit.protocols.genkit_turns import (
     Desk,
+    collected,
     configured,
     moves,
     only_interrupted,
     output,
     questions,
     read,
+    recorded,
     request,
-    vector_names,
-    vectors,
+    snapshot,
+    turns_in,
 )
 
-PY = "py-0.12.0"
-NAMES = vector_names()
-CASES = [name for name in NAMES if name[:2] <= "35"]
-GO = vectors("go_derived.json")
+COLLECTED = collected()
+COLLECTED_CASES = [case for case in COLLECTED if case["name"][:2] <= "35"]
+TURNS = {**recorded(), **{one["name"]: list(turns_in(one["said"])) for one in COLLECTED}}
+RESUMES = vectors.made("genkit", "resumes")
+GO = vectors.made("genkit", "go")
 ENDED = {"stop", "length", "blocked", "other", "unknown"}
 
 # The recorded `data` is what the bridge sends too; the others must never go out.
@@ -65,26 +69,14 @@ REFUSED_ANSWERS = {
 }
 
 
-def case_of(name: str) -> dict[str, Any]:
-    found = vectors(f"{PY}/{name}")
-    assert isinstance(found, dict)
-    return found
+def named(case: dict[str, Any]) -> str:
+    return str(case["name"])
 
 
-def turns_in(recording: Any) -> Iterator[dict[str, Any]]:
-    """Every output and snapshot in a recording, however deep its labels nest."""
-    if isinstance(recording, dict) and ("finishReason" in recording and len(recording) > 2):
-        yield recording
-    elif isinstance(recording, dict | list):
-        for part in recording.values() if isinstance(recording, dict) else recording:
-            yield from turns_in(part)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_recorded_turn_is_read_by_its_finish_reason(name: str) -> None:
+@pytest.mark.parametrize("turns", [pytest.param(turns, id=name) for name, turns in TURNS.items()])
+def test_every_recorded_turn_is_read_by_its_finish_reason(turns: list[dict[str, Any]]) -> None:
     """A paused turn asks for each of its interrupts, a failed one for nothing, though it shows
     the same parts; a completed one says that the session went on."""
-    turns = list(turns_in(vectors(f"{PY}/{name}")))
     assert turns
     for turn in turns:
         reading = read(turn, configured(runtime="py"))
@@ -104,36 +96,59 @@ def _expected_refs(turn: dict[str, Any]) -> list[str | None]:
     return [ref for _, ref in dict.fromkeys(named)]
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_an_output_and_its_snapshot_are_the_same_run(name: str) -> None:
+def pairs() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """(name, output, snapshot) of every paused turn that has both."""
+    for name, turns in TURNS.items():
+        paused = [turn for turn in turns if turn["finishReason"] == "interrupted"]
+        for turn in paused:
+            same = [one for one in paused if one.get("snapshotId") == turn.get("snapshotId")]
+            snapshots = [one for one in same if "messages" in one.get("state", {})]
+            if "message" in turn and turn.get("snapshotId") and snapshots:
+                yield name, turn, snapshots[0]
+
+
+@pytest.mark.parametrize(("output_", "snapshot"), [pytest.param(*p[1:], id=p[0]) for p in pairs()])
+def test_an_output_and_its_snapshot_are_the_same_run(
+    output_: dict[str, Any], snapshot: dict[str, Any]
+) -> None:
     """Thread, run, questions and digest are equal, so whichever comes second changes nothing."""
-    turn = case_of(name)["turn1"]
-    by_output, by_snapshot = (only_interrupted(read(turn[key])) for key in ("output", "snapshot"))
+    by_output, by_snapshot = (only_interrupted(read(turn)) for turn in (output_, snapshot))
     assert by_output == by_snapshot
-    assert by_output.run_id == turn["output"]["snapshotId"]
-    assert by_output.thread.thread_id == turn["output"]["sessionId"]
+    assert by_output.run_id == output_["snapshotId"]
+    assert by_output.thread.thread_id == output_["sessionId"]
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_recorded_resume_goes_out_only_if_it_was_right(name: str) -> None:
-    """The recorded entries as answers; a question that they leave open expires."""
-    case = case_of(name)
-    recorded = case["turn2"]["input"]
-    desk = Desk(case["turn1"]["output"], configured(TOOLS, runtime="py"))
-    verdicts = _answer(desk, recorded["resume"])
-    label = name.removesuffix(".json")
-    assert (REFUSED_ANSWERS.get(label) in verdicts) == (label in REFUSED_ANSWERS)
+def resumes() -> Iterator[dict[str, Any]]:
+    """{name, turn, resume, right, answer}: entries for a paused turn, and whether they are right;
+    `answer` is the verdict where an answer itself is refused."""
+    for case in RESUMES:
+        yield {**case, "turn": output(*case["parts"]), "data": {"resume": case["resume"]}}
+    for one in COLLECTED_CASES:
+        first, second = one["said"]["turn1"], one["said"]["turn2"]
+        data, turn = second["input"], first["output"]
+        more = {"resume": data["resume"], "right": one["name"] in SENT_AS_RECORDED}
+        refused = REFUSED_ANSWERS.get(one["name"])
+        yield {"name": one["name"], "turn": turn, "data": data, "answer": refused, **more}
+
+
+@pytest.mark.parametrize("case", list(resumes()), ids=named)
+def test_a_resume_goes_out_only_if_it_is_right(case: dict[str, Any]) -> None:
+    """Its entries as answers; a question that they leave open expires."""
+    turn = case["turn"]
+    desk = Desk(turn, configured(TOOLS, runtime="py"))
+    verdicts = _answer(desk, case["resume"])
+    refused = case.get("answer")
+    assert refused is None or refused in verdicts
     if desk.native is None and desk.thread.runs[-1].is_open:
         desk.expire()
     sent = None if desk.native is None else desk.body
-    if label in SENT_AS_RECORDED:
+    if case["right"]:
         assert sent is not None
-        assert sent["data"] == recorded
-        turn = case["turn1"]["output"]
+        assert sent["data"] == case["data"]
         assert sent["init"] == {k: turn[k] for k in ("sessionId", "snapshotId")}
     else:
-        assert sent is None or _exactly(sent["data"]) != _exactly(recorded)
-        _check_whole(sent, case["turn1"]["output"])
+        assert sent is None or _exactly(sent["data"]) != _exactly(case["data"])
+        _check_whole(sent, turn)
 
 
 def _exactly(value: Any) -> str:
@@ -188,105 +203,101 @@ def _named(asked: tuple[Question, ...], request: dict[str, Any] | None) -> int |
     return None
 
 
-def test_the_state_of_a_client_goes_back_unchanged() -> None:
+@pytest.mark.parametrize("runtime", ["go", "js", "py"])
+def test_the_state_of_a_client_goes_back_unchanged(runtime: str) -> None:
     """No ids in init, which such an agent refuses; thread and run are known all the same."""
-    case = case_of("40_client_managed.json")
-    desk = Desk(case["turn1"]["output"], configured(TOOLS, runtime="py"))
-    assert desk.answer(0, {"approved": True}) == "accepted"
-    assert desk.body["init"] == case["turn2"]["init"]
+    asked, resumed = vectors.recordings("genkit")[f"genkit-{runtime}-client"]["cases"]["answered"]
+    turn = asked["records"][-1]["value"]  # after what was streamed
+    desk = Desk(turn, configured({"*": {"action": "respond"}}, runtime=runtime))
+    assert desk.answer(0, {"answer": "agreed-4711"}) == "accepted"
+    assert desk.body == resumed["about"]["body"]
+    assert desk.body["init"] == {"state": turn["output"]["state"]}
     assert desk.native is not None
-    assert desk.native.notes == ()
+    assert "snapshotId" not in desk.body["init"]
 
 
 def test_a_second_pause_with_the_same_name_and_ref_is_another_question() -> None:
     """An old response would answer the new question, so its id must not name it."""
-    steps = [step["output"] for step in vectors(f"{PY}/53_stale_same_ref.json")]
-    first, second = (only_interrupted(read(step)) for step in steps[:2])
+    cases = vectors.recordings("genkit")["genkit-py-insists"]["cases"]["asks again"]
+    told = [each["value"] for said in cases for each in said["records"]]
+    paused = [one for one in told if one["output"]["finishReason"] == "interrupted"]
+    first, second = (only_interrupted(read(one)) for one in paused)
     assert first.thread == second.thread
+    assert first.questions[0].tool_call_id == second.questions[0].tool_call_id
     assert first.run_id != second.run_id
     assert first.questions[0].interrupt_id != second.questions[0].interrupt_id
 
 
 def test_a_detached_turn_asks_once_its_snapshot_says_so() -> None:
     """The output names a snapshot that is not there yet."""
-    case = case_of("60_detached_interrupt.json")
-    assert read(case["output"]).inputs == ()
-    assert only_interrupted(read(case["snapshot"])).run_id == case["output"]["snapshotId"]
+    detached = {"sessionId": "s-1", "snapshotId": "p-1", "finishReason": "detached"}
+    assert read(detached).inputs == ()
+    assert only_interrupted(read(snapshot(request()))).run_id == "p-1"
 
 
-@pytest.mark.parametrize("label", list(vectors(f"{PY}/70_tool_approval_hold.json")))
-def test_a_held_call_runs_for_the_boolean_alone(label: str) -> None:
+def holds() -> Iterator[dict[str, Any]]:
+    """{name, turn, resume, verdict, sent}."""
+    for case in vectors.made("genkit", "holds"):
+        yield {**case, "turn": output(case["part"])}
+    found = [one["said"] for one in COLLECTED if one["name"] == "70_tool_approval_hold"]
+    for label, case in (found[0] if found else {}).items():
+        good = label in ("approve", "respond_denied", "approve_tool_with_own_question")
+        denied = {**case["turn1"]["message"]["content"][0]["toolRequest"]}
+        denied.pop("input")
+        response = {"toolResponse": {**denied, "output": {"denied": True}}}
+        refusal = {"respond": [{**response, "metadata": {"interruptResponse": True}}]}
+        sent = case["resume"] if good else refusal if label == "deny_false" else None
+        verdict = "invalid_payload" if sent is None else "accepted"
+        told = {"turn": case["turn1"], "resume": case["resume"], "verdict": verdict, "sent": sent}
+        yield {"name": f"collected: {label}", **told}
+
+
+@pytest.mark.parametrize("case", list(holds()), ids=named)
+def test_a_held_call_runs_for_the_boolean_alone(case: dict[str, Any]) -> None:
     """Python lets it run for the text "no", and asks again for a false: neither is ever sent."""
-    case = vectors(f"{PY}/70_tool_approval_hold.json")[label]
-    desk = Desk(case["turn1"], configured({"*": {"refusal": {"denied": True}}}, runtime="py"))
+    desk = Desk(case["turn"], configured({"*": {"refusal": {"denied": True}}}, runtime="py"))
     assert desk.questions[0].actions == ("restart", "respond")
-    (verdict,) = _answer(desk, case["resume"])
-    if label in ("approve", "respond_denied", "approve_tool_with_own_question"):
-        assert (verdict, desk.resume) == ("accepted", case["resume"])
-    elif label == "deny_false":
-        assert verdict == "accepted"
-        assert desk.resume["respond"][0]["toolResponse"]["output"] == {"denied": True}
+    assert _answer(desk, case["resume"]) == [case["verdict"]]
+    if case["sent"] is None:
+        assert desk.native is None
     else:
-        assert (verdict, desk.native) == ("invalid_payload", None)
+        assert _exactly(desk.resume) == _exactly(case["sent"])
 
 
-# --- Go, from its sources -------------------------------------------------------------------------
+# --- Go's shapes, from the protocol's texts ------------------------------------------------------
 
 
-@pytest.mark.parametrize("label", [name for name in GO if name.startswith("interrupted_part")])
+@pytest.mark.parametrize("label", list(GO["asks"]))
 def test_interrupted_parts_of_go_ask(label: str) -> None:
     """Bare, typed, held by the middleware and by its judge."""
-    turn = output(GO[label], GO["settled_sibling_part"])
+    turn = output(GO["asks"][label], GO["silent"]["settled"])
     (question,) = questions(read(turn, configured(runtime="go")))
-    is_held = "middleware" in label or "judge" in label
+    is_held = label.startswith("held")
     assert question.reason == ("tool_approval" if is_held else "tool_interrupt")
     assert question.flags == (() if is_held else ("no_refusal",))
 
 
-def test_settled_and_resolved_parts_of_go_do_not_ask() -> None:
+@pytest.mark.parametrize("label", list(GO["silent"]))
+def test_settled_and_resolved_parts_of_go_do_not_ask(label: str) -> None:
     """They alone would be a paused turn that asks nothing."""
-    reading = read(output(GO["settled_sibling_part"], GO["resolved_part"]))
+    reading = read(output(GO["silent"][label]))
     assert reading.refusal is not None
     assert reading.refusal.reason == "no_interrupts"
 
 
-@pytest.mark.parametrize(
-    ("label", "payload", "more"),
-    [
-        ("restart_typed", {"approved": True}, {}),
-        ("restart_bare", None, {}),
-        ("restart_bare", True, {}),
-        (
-            "restart_with_input",
-            {"approved": True},
-            {"revised_input": b'{"to":"payee-1","amount":20}'},
-        ),
-        ("respond", {"confirmationId": "manual-approval"}, {"action": "respond"}),
-        ("hold_approve", {"toolApproved": True}, {}),
-        ("hold_deny", {"toolApproved": False, "reason": "not on my machine"}, {}),
-    ],
-)
-def test_entries_for_go_are_those_of_its_own_helpers(
-    label: str, payload: Any, more: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("label", list(GO["entries"]))
+def test_entries_for_go_are_those_of_its_own_helpers(label: str) -> None:
     """Restart with and without payload or another input, respond, approve and deny."""
-    entry = GO[label]
-    named = entry.get("toolRequest") or entry["toolResponse"]
-    part = request(named["name"], named["ref"])
-    if label.startswith("hold"):
-        part["metadata"] = GO["interrupted_part_from_middleware_hold"]["metadata"]
-        part["toolRequest"]["input"] = named["input"]
-    action = more.get("action", "restart")
+    case = GO["entries"][label]
+    part = GO["asks"]["a typed question"]
+    if "hold" in case:
+        held = {"interrupt": {"message": "Tool not in approved list: transferMoney"}}
+        part = {**part, "metadata": {**held, "interruptedBy": case["hold"]}}
+    action = case["more"].get("action", "restart")
     tool = {"action": action, "allow_revised_input": action == "restart"}
     desk = Desk(output(part), configured({"transferMoney": tool}, runtime="go"))
-    assert desk.answer(0, payload, **more) == "accepted"
-    assert desk.resume == {action: [entry]}
-
-
-def test_the_body_is_what_go_takes_over_http() -> None:
-    """`data` and `init` in the form of the recorded request, which sends an empty list more."""
-    entry = GO["http_resume"]["data"]["resume"]["restart"][0]
-    turn = output(request("transferMoney", "r1"), sessionId="S", snapshotId="P")
-    desk = Desk(turn, configured({"*": {"action": "restart"}}, runtime="go"))
-    desk.answer(0, {"approved": True})
-    assert desk.body == {**GO["http_resume"], "data": {"resume": {"restart": [entry]}}}
+    more = dict(case["more"])
+    if "revised_input" in more:
+        more["revised_input"] = json.dumps(more["revised_input"], ensure_ascii=False).encode()
+    assert desk.answer(0, case["payload"], **more) == "accepted"
+    assert desk.resume == {action: [case["entry"]]}
