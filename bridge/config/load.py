@@ -22,7 +22,7 @@ from bridge.errors import ConfigError
 
 PREFIX = "BRIDGE_"
 FILE_VARIABLE = "BRIDGE_CONFIG"
-NOT_SETTINGS = (FILE_VARIABLE, "BRIDGE_VECTORS", "BRIDGE_TEST_")
+NOT_SETTINGS = (FILE_VARIABLE, "BRIDGE_TEST_")
 """Variables that begin so are no settings: the file's name, and what test suites use."""
 DEFAULT_FILE = Path("bridge.toml")
 _NAMED = f"--config or {FILE_VARIABLE} names another"

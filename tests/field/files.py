@@ -1,32 +1,28 @@
-"""Inputs as other people's systems write them, and where they are found."""
+"""The files that were collected in the field, besides what is built here."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
-import pytest
+from tests import vectors
 
 _WRITTEN = datetime(2026, 11, 30, 8, 15, tzinfo=UTC)  # what their instants are near to
 _INSTANT = re.compile(rb"2026-11-30T\d\d:\d\d:\d\d(?:\.\d+)?")
 
 
-def path_of(name: str) -> Path:
-    """A file of the folder `field`. Skips the test where the vectors are missing."""
-    root = Path(os.environ.get("BRIDGE_VECTORS") or Path(__file__).parents[2] / "shared/vectors")
-    path = root / "field" / name
-    if not path.is_file():
-        pytest.skip(f"no vectors at {path}; set BRIDGE_VECTORS to their folder")
-    return path
+def at_hand() -> bool:
+    """Whether there are any."""
+    return vectors.collected("field") is not None
 
 
 def value(name: str, now: datetime | None = None) -> bytes:
     """The bytes of one record, its instants moved to just before `now` where that is given."""
-    found = path_of(name).read_bytes()
+    path = vectors.collected(f"field/{name}")
+    assert path is not None, name
+    found = path.read_bytes()
     if now is None:
         return found
     away = now - timedelta(minutes=1) - _WRITTEN

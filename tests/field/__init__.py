@@ -1,0 +1,1 @@
+"""Inputs from the field: as frameworks, buses and serializers write them."""
