@@ -31,7 +31,9 @@ def tasks(chance: Random) -> Iterator[Sent]:
         found.append(_apart(len(exchanges), json.dumps(each["event"])))
     for name in chance.sample(sorted(exchanges), len(exchanges)):
         key = chance.choice((None, b"foreign"))
-        for event in exchanges[name]:
+        # Recorded agents were answered at once; here some wait for people who take longer.
+        told = exchanges[name][: chance.choice((None, chance.randint(1, len(exchanges[name]))))]
+        for event in told:
             yield from [(key, event)] * (2 if chance.random() < 0.1 else 1)
 
 
