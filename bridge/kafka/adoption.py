@@ -14,7 +14,7 @@ from typing import Final, Literal
 from aiokafka.errors import TopicAuthorizationFailedError
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
-from bridge.errors import ClusterError, ConfigError, DeploymentMismatch, NotAuthorized
+from bridge.errors import ClusterError, ConfigError, DeploymentMismatch, Fenced, NotAuthorized
 from bridge.kafka.clients import ClientSettings
 from bridge.kafka.group import describe_group
 from bridge.kafka.identity import first_written, new_birth
@@ -22,6 +22,7 @@ from bridge.kafka.intake import Intake, Seen, StartFrom
 from bridge.kafka.leftovers import settle
 from bridge.kafka.names import group_id, transactional_id
 from bridge.kafka.pending import pending_approvals
+from bridge.kafka.positions import ATTEMPTS
 from bridge.kafka.reader import reading
 from bridge.kafka.restore import restore
 from bridge.kafka.setup import takeover_marks
@@ -110,7 +111,13 @@ async def adopt(deployment: Deployment, start: StartFrom | None) -> list[Holding
     )
     name = known.most_common(1)[0][0] if known else ""
     for each in found:
-        await _adopt(deployment, each, start, name)
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                await _adopt(deployment, each, start, name)
+                break
+            except Fenced:  # a slot that stands still has looked again: it finds nothing and waits
+                if attempt == ATTEMPTS:
+                    raise
     return found
 
 

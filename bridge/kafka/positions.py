@@ -38,7 +38,7 @@ from bridge.slot.birth import Births
 Target = Literal["earliest", "latest"] | int
 """Where a position is moved to: an end of the log, or an offset."""
 
-_ATTEMPTS: Final = (
+ATTEMPTS: Final = (
     10  # a slot that keeps opening fences whoever moves a position, and is itself fenced
 )
 
@@ -172,7 +172,7 @@ async def move(
     Raises DeploymentMismatch where the slot is another deployment's, TransactionError when workers
     would not let go of it, and what opening a slot raises.
     """
-    for _ in range(_ATTEMPTS - 1):
+    for _ in range(ATTEMPTS - 1):
         try:
             return await _move(client, app_id, inputs, slot, chosen)
         except TransactionError:  # it may have been written: then nothing is left to move
