@@ -383,6 +383,7 @@ def test_the_doctor_calls_nothing_good_that_no_worker_serves(
         "warn  state",
         "ok    transaction",
         "ok    clock",
+        "ok    approvals",
         "ok    positions",
         "ok    open transactions",
         "fail  slots",
