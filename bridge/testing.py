@@ -86,11 +86,9 @@ class _Slot:
         self.waiting: list[Record] = []
         self.positions: dict[Place, int] = {}
         self.engine = engine(config, number)
-        self.held_until = 0
 
     def open(self, now: int) -> None:
         """As the next owner: from the state alone."""
-        self.held_until = now + self._config.worker.takeover_grace
         self.engine = engine(self._config, self._number)
         self.engine.fold(self._state.items())
         self.engine.restored()
@@ -226,7 +224,7 @@ class SlotDriver:
         while True:
             dues = [due for slot in self._slots if (due := slot.engine.next_due) is not None]
             on_the_way = [max(due, self._now) for due in dues if due <= until]
-            held = (slot.held_until for slot in self._slots)
+            held = (slot.engine.held_until for slot in self._slots)
             on_the_way += [end for end in held if self._now < end <= until]
             self._now = min(on_the_way, default=until)
             self.work()

@@ -169,9 +169,15 @@ def _status(frame: Json, task: Any, scope: str, source: Source) -> Reading:
     reasons = {"moved_on" if state in _ACTIVE else "task_ended"}
     if state in ("FAILED", "REJECTED"):
         reasons.add("run_failed")  # of the open question; a later one meets a task at its end
-    is_sure = written is None or at is not None
-    works = state in _ACTIVE
-    return Went(task, frozenset(reasons), scope, None, at, generation, is_sure, works)
+    return Went(
+        thread=task,
+        reasons=frozenset(reasons),
+        scope=scope,
+        at=at,
+        generation=generation,
+        surely=written is None or at is not None,
+        works=state in _ACTIVE,
+    )
 
 
 def _state(frame: Any) -> str | None:
@@ -212,15 +218,15 @@ def _asked(frame: Json, task: str, scope: str, source: Source, at: int | None) -
     content = [kind, words, [part.get("data") for part in parts], message.get("metadata")]
     context = frame.get("contextId") or message.get("contextId") or None
     return Asked(
-        task,
-        run,
-        questions,
-        content if run else None,
-        scope,
-        at,
-        _generation(frame),
-        bare,
-        {"context": context},
+        thread=task,
+        run=run,
+        questions=questions,
+        content=content if run else None,
+        scope=scope,
+        at=at,
+        generation=_generation(frame),
+        bare=bare,
+        native={"context": context},
     )
 
 

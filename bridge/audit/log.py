@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 Role = Literal[
     "input",
@@ -22,6 +22,11 @@ Role = Literal[
     "dead-letters",
     "state",
 ]
+JUDGED: Final[tuple[Role, ...]] = tuple(
+    role for role in get_args(Role) if role not in ("input", "state")
+)
+"""The bridge's own topics that the rules read; the state is its own affair."""
+
 Place = tuple[str, int, int]  # topic, partition, offset
 Positions = Mapping[tuple[str, int], int]  # next offset, by topic and partition
 

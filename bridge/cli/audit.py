@@ -16,7 +16,7 @@ import msgspec
 from bridge.audit.checker import check
 from bridge.audit.collecting import TooManyRecords, collect
 from bridge.audit.invariants import INVARIANTS, Invariant
-from bridge.audit.log import LogRecord, Positions, Role, Setup, Source, Violation, text_of
+from bridge.audit.log import JUDGED, LogRecord, Positions, Role, Setup, Source, Violation, text_of
 from bridge.audit.reader import opened
 from bridge.audit.report import Report
 from bridge.audit.scope import WORDS
@@ -33,15 +33,6 @@ from bridge.records.instants import rfc3339
 BROKEN: Final = 4
 """The exit code where a promise is broken, as where an answer was not accepted."""
 
-_ROLES: Final[tuple[Role, ...]] = (
-    "answers",
-    "operations",
-    "reroute",
-    "approvals",
-    "resume-commands",
-    "answer-verdicts",
-    "dead-letters",
-)
 # A transaction's markers reach its partitions one after the other, within milliseconds: what the
 # stored positions count as done is to be seen on every topic before their ends are asked for.
 _MARKERS_SECONDS: Final = 1.0
@@ -74,7 +65,7 @@ class Audit:
         self.records: list[LogRecord] = []
         self.seconds = 0.0
         names = config.topics.names()
-        topics: dict[str, Role] = {names[role]: role for role in _ROLES}
+        topics: dict[str, Role] = {names[role]: role for role in JUDGED}
         topics |= {name: "input" for source in config.sources for name in source.topic_names}
         self.setup = Setup(
             sources={

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterator, Mapping
 
 from bridge.audit.checker import check
-from bridge.audit.log import LogRecord, Role, Setup, Source
+from bridge.audit.log import JUDGED, LogRecord, Role, Setup, Source
 from bridge.audit.outside import Recovery
 from bridge.audit.reader import read_topics
 from bridge.audit.report import Report
@@ -18,15 +18,6 @@ from bridge.demo.outcomes import outcomes
 from bridge.demo.scene import TAKEOVER_SECONDS, Scene
 from bridge.demo.stage import SLOTS, command_line
 
-_ROLES: tuple[Role, ...] = (
-    "answers",
-    "operations",
-    "reroute",
-    "approvals",
-    "resume-commands",
-    "answer-verdicts",
-    "dead-letters",
-)
 _SERIES = (
     'interrupt_bridge_slots{state="serving"}',
     'interrupt_bridge_answers_total{verdict="accepted"}',
@@ -41,7 +32,7 @@ async def tell(scene: Scene, *, keep: bool) -> bool:
     """Check and sum up; whether all is as it must be. `keep`: then wait until Ctrl-C."""
     scene.screen.chapter("What the topics say")
     with scene.screen.busy("reading all topics back …"):
-        own: dict[str, Role] = {scene.stage.topics[role]: role for role in _ROLES}
+        own: dict[str, Role] = {scene.stage.topics[role]: role for role in JUDGED}
         inputs: dict[str, Role] = dict.fromkeys(scene.stage.sources.values(), "input")
         records, trace = await asyncio.gather(
             read_topics(own | inputs, **scene.stage.client), _trace(scene)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal
 
 from aiokafka.errors import TopicAuthorizationFailedError
@@ -22,17 +23,17 @@ from bridge.kafka.intake import Intake, Seen, StartFrom
 from bridge.kafka.leftovers import settle
 from bridge.kafka.names import group_id, transactional_id
 from bridge.kafka.pending import pending_approvals
-from bridge.kafka.positions import ATTEMPTS
 from bridge.kafka.reader import reading
 from bridge.kafka.restore import restore
 from bridge.kafka.setup import takeover_marks
 from bridge.kafka.topic_admin import connected
-from bridge.kafka.transaction import SlotProducer
+from bridge.kafka.transaction import SlotProducer, persistently
 from bridge.records.outgoing import Outgoing
 from bridge.records.topics import OUTPUTS, Topics
 from bridge.slot import birth as births
-from bridge.slot import state_codec as codec
 from bridge.slot.birth import Birth, Births
+from bridge.slot.engine import Engine
+from bridge.slot.work import StateRecord
 
 Condition = Literal["ours", "another's", "lost", "not begun"]
 
@@ -100,24 +101,16 @@ async def adopt(deployment: Deployment, start: StartFrom | None) -> list[Holding
     without it, DeploymentMismatch for another number of slots, ClusterError while workers of the
     deployment before are in their group, and what opening a slot raises.
     """
-    found = [each for each in await holdings(deployment) if each.condition in ("another's", "lost")]
+    held = await holdings(deployment)
+    found = [each for each in held if each.condition in ("another's", "lost")]
     refuse(deployment, found, start)
     for holder in sorted({each.birth.app_id for each in found if each.birth is not None}):
         await _refuse_workers(deployment, holder)
-    known = Counter(
-        each.deployment
-        for each in await read_births(deployment.client, deployment.topics["state"])
-        if each is not None
-    )
+    known = Counter(each.birth.deployment for each in held if each.birth is not None)
     name = known.most_common(1)[0][0] if known else ""
     for each in found:
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                await _adopt(deployment, each, start, name)
-                break
-            except Fenced:  # a slot that stands still has looked again: it finds nothing and waits
-                if attempt == ATTEMPTS:
-                    raise
+        # A slot that stands still may look again meanwhile: it finds nothing, and waits.
+        await persistently(partial(_adopt, deployment, each, start, name), Fenced)
     return found
 
 
@@ -186,19 +179,12 @@ async def _adopt(deployment: Deployment, each: Holding, start: StartFrom | None,
 
 async def _positions(
     deployment: Deployment, producer: SlotProducer, slot: int, start: StartFrom
-) -> list[tuple[bytes, bytes | None]]:
+) -> Sequence[StateRecord]:
     """State records that let a slot without any begin at `start`."""
     wanted = dict.fromkeys(deployment.inputs, start)
     intake = Intake(deployment.client, wanted, slot, deployment.slots)
     try:
         await intake.open(Seen({}, {}), producer.partition_counts)
-        seen = codec.Meta(partitions_seen=dict(intake.partitions))
-        return [
-            (codec.META_KEY, codec.encode_meta(seen)),
-            *(
-                (codec.position_key(tp.topic, tp.partition), codec.encode_position(offset))
-                for tp, offset in intake.positions.items()
-            ),
-        ]
+        return Engine.takeover(intake.partitions, intake.positions).state
     finally:
         await intake.close()

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from functools import partial
+from typing import Literal
 
 from aiokafka.structs import ConsumerRecord, TopicPartition
 
@@ -28,7 +29,7 @@ from bridge.kafka.names import transactional_id
 from bridge.kafka.reader import partition_counts, reading
 from bridge.kafka.restore import restore
 from bridge.kafka.setup import takeover_marks
-from bridge.kafka.transaction import SlotProducer
+from bridge.kafka.transaction import SlotProducer, persistently
 from bridge.kafka.verdict import OpenTransaction
 from bridge.records.outgoing import Outgoing
 from bridge.records.topics import Topics
@@ -37,10 +38,6 @@ from bridge.slot.birth import Births
 
 Target = Literal["earliest", "latest"] | int
 """Where a position is moved to: an end of the log, or an offset."""
-
-ATTEMPTS: Final = (
-    10  # a slot that keeps opening fences whoever moves a position, and is itself fenced
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +169,10 @@ async def move(
     Raises DeploymentMismatch where the slot is another deployment's, TransactionError when workers
     would not let go of it, and what opening a slot raises.
     """
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return await _move(client, app_id, inputs, slot, chosen)
-        except TransactionError:  # it may have been written: then nothing is left to move
-            continue
-    return await _move(client, app_id, inputs, slot, chosen)
+    # It may have been written where the outcome is unknown: then nothing is left to move.
+    return await persistently(
+        partial(_move, client, app_id, inputs, slot, chosen), TransactionError
+    )
 
 
 async def _move(

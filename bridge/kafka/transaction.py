@@ -5,10 +5,10 @@ It keeps no records and retries nothing: after any failure it is dead, and the s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, TypeVar
 
 from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import (
@@ -54,6 +54,10 @@ from bridge.kafka.verdict import End, Verdicts
 from bridge.records.outgoing import Outgoing
 from bridge.records.topics import OUTPUTS, WRITTEN, Topics
 
+T = TypeVar("T")
+
+_ATTEMPTS: Final = 10
+
 Life = Literal["new", "ready", "busy", "dead"]
 
 
@@ -79,6 +83,19 @@ def untimed(topic: str, committed: Committed) -> BridgeError:
     )
 
 
+async def persistently(write: Callable[[], Awaitable[T]], lost: type[TransactionError]) -> T:
+    """What `write` returns, tried again after that error.
+
+    A slot that keeps opening fences the tool that writes to its state, and is itself fenced by it.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return await write()
+        except lost:
+            continue
+    return await write()
+
+
 def _ignore(_stamp: Millis) -> None:
     return None
 
@@ -99,11 +116,11 @@ class SlotProducer:
         timeout: float = TRANSACTION_TIMEOUT,
         retire_at: int = RETIRE_AT_SEQUENCE,
     ) -> None:
-        """`verdicts` is where the slot stores what became of
-        its former transactions; `on_stamp` gets each stamp of the state partition as it comes,
-        in a transaction that fails afterwards too; `deadline` (seconds) bounds each transaction
-        here, `timeout` on the broker, where it must be longer; `retire_at` is the sequence number
-        of a partition from which on it begins no other transaction.
+        """`verdicts` is where the slot stores what became of its former transactions; `on_stamp`
+        gets each stamp of the state partition as it comes, in a transaction that fails afterwards
+        too; `deadline` (seconds) bounds each transaction here, `timeout` on the broker, where it
+        must be longer; `retire_at` is the sequence number of a partition from which on it begins
+        no other transaction.
         """
         self.verdicts = verdicts if verdicts is not None else Verdicts()
         self.transactional_id = transactional_id

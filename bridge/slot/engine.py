@@ -54,11 +54,11 @@ class Engine:
         """`cycle_max`: inputs, timers and tombstones in one transaction."""
         self.ledger = Ledger()  # what is known, for reading
         self.times = times or EngineTimes()
+        self.held_until: Millis = 0  # timers wait until then at least
         self.is_caught_up = False  # whether its inputs are read to where they ended at takeover
         self._desk = desk
         self._cycle_max = cycle_max
         self._is_holding = True
-        self._hold_until: Millis = 0
         self._ends: Mapping[Place, int] = {}
         self._committed_at: Millis = 0
 
@@ -85,7 +85,8 @@ class Engine:
 
     # --- Taking over --------------------------------------------------------------------------
 
-    def takeover(self, partitions: Mapping[str, int], positions: Mapping[Place, int]) -> Work:
+    @staticmethod
+    def takeover(partitions: Mapping[str, int], positions: Mapping[Place, int]) -> Work:
         """Where reading goes on, all of it, and how many partitions each input topic has."""
         meta = codec.Meta(partitions_seen=dict(partitions))
         stored = (_stored(place, offset) for place, offset in positions.items())
@@ -98,7 +99,7 @@ class Engine:
         the topics before the takeover come first, hops included.
         """
         self._ends = ends
-        self._hold_until = now + self.times.takeover_grace
+        self.held_until = now + self.times.takeover_grace
 
     # --- Working ------------------------------------------------------------------------------
 
@@ -170,7 +171,7 @@ class Engine:
                 for place, end in self._ends.items()
                 if place[0] not in paused
             )
-        self._is_holding = not self.is_caught_up or now < self._hold_until
+        self._is_holding = not self.is_caught_up or now < self.held_until
 
     def _finish(
         self, cycle: Cycle, taken: int, positions: Mapping[Place, int], now: Millis
@@ -180,9 +181,10 @@ class Engine:
         state = list(cycle.draft.writes())
         # Positions alone wait a second for company; an idle slot writes a heartbeat (R10).
         quiet = now - self._committed_at
-        alone = quiet > _QUIET and (quiet > self.times.heartbeat or self._moved(positions))
-        if cycle.outgoing or state or alone:
+        if cycle.outgoing or state or quiet > max(_QUIET, self.times.heartbeat):
             state += self._positions(positions)
+        elif quiet > _QUIET:
+            state += self._moved(positions)
         return Work(
             outgoing=cycle.outgoing,
             state=state,

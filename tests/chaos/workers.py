@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bridge.records.topics import ROLES
+
 READY_SECONDS = 60.0
 STOP_SECONDS = 30.0  # above the worker's own shutdown deadline of 20 s
 
@@ -50,7 +52,7 @@ def write_config(
         "kafka": {"bootstrap_servers": bootstrap},
         "topics": {
             "partitions": partitions,
-            **{role.replace("-", "_"): topic for role, topic in names.items() if role in _ROLES},
+            **{role.replace("-", "_"): topic for role, topic in names.items() if role in ROLES},
         },
         "http": {"port": 0},
         "log": {"format": "json"},
@@ -247,12 +249,6 @@ class Fleet:
     def _kill(self) -> None:
         for worker in self.workers:
             worker.kill()
-
-
-_ROLES = frozenset(
-    {"answers", "operations", "approvals", "resume-commands", "answer-verdicts"}
-    | {"dead-letters", "state", "reroute"}
-)
 
 
 def _source_tables(sources: Mapping[str, str] | Sequence[Settings]) -> Sequence[Settings]:

@@ -194,7 +194,8 @@ def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
 
 
 def test_variables_of_test_suites_are_no_settings(tmp_path: Path) -> None:
-    read(tmp_path, BRIDGE_TEST_VECTORS="/x", BRIDGE_TEST_SEED="1", BRIDGE_CONFIG="/y")
+    given = read(tmp_path, BRIDGE_TEST_VECTORS="/x", BRIDGE_TEST_SEED="1", BRIDGE_CONFIG="/y")
+    assert given == read(tmp_path)
 
 
 def test_every_setting_has_a_variable() -> None:

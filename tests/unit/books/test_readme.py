@@ -71,4 +71,4 @@ def test_the_python_shown_answers_the_approval_shown() -> None:
 def test_json_that_is_shown_is_json(page: str) -> None:
     """What people copy must parse."""
     for block in blocks(PAGES[page], "json"):
-        json.loads(block)
+        assert json.loads(block)

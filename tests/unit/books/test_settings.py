@@ -32,4 +32,6 @@ def test_settings_shown_are_accepted(page: str, text: str, tmp_path: Path) -> No
     """What people copy must load."""
     file = tmp_path / "bridge.toml"
     file.write_text(text, "utf-8")
-    load(file, {}).require_sources()
+    config = load(file, {})
+    config.require_sources()
+    assert config.sources

@@ -43,7 +43,9 @@ def test_the_page_shows_what_runs() -> None:
     """The program of docs/testing.md, as it stands there."""
     page = Path(__file__).parents[3] / "docs/testing.md"
     (program,) = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
-    exec(program, {})
+    names: dict[str, Any] = {}
+    exec(program, names)
+    assert len(names["bridge"].commands()) == 1
 
 
 def test_records_under_any_key_find_their_home() -> None:
