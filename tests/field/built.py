@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bridge.audit import ids
 from tests.field import tasks
 from tests.field.sent import NOTHING, Sent, asks, question, told
+from tests.unit.protocols.test_framing import FRAMES
 
-Frame = Callable[[bytes], bytes]
-CLOUD: Final = {"specversion": "1.0", "id": "e-1", "source": "bus", "type": "org.example.run"}
-
-
-def _cloud(member: str, value: bytes) -> bytes:
-    return json.dumps(CLOUD)[:-1].encode() + b', "%b": %b}' % (member.encode(), value)
-
-
-def _text(value: bytes) -> bytes:
-    return json.dumps(value.decode()).encode()
-
-
-FRAMES: Final[Mapping[str, Frame]] = {
-    "cloudevent": lambda value: _cloud("data", value),
-    "cloudevent-text": lambda value: _cloud("data", _text(value)),
-    "cloudevent-base64": lambda value: _cloud("data_base64", _text(base64.b64encode(value))),
-    "connect": lambda value: b'{"schema":{"type":"struct"},"payload":%b}' % value,
-    "outbox": lambda value: b'{"schema":{"type":"string"},"payload":%b}' % _text(value),
-    "json-text": _text,
-    "confluent": lambda value: b"\x00\x00\x00\x00\x11" + value,
-    "byte-order-mark": lambda value: b"\xef\xbb\xbf" + value,
-    "stream": lambda value: b"event: message\ndata: %b\n\n" % value,
-    "stream-crlf": lambda value: b"data:%b\r\n\r\n" % value,
-}
 GOOD: Final = {"run_id": "run-1", "interrupt_id": "ask-1", "source": "field", "status": "resolved"}
 PAYLOAD: Final = {"approved": True}
 
@@ -58,7 +34,8 @@ def turn(session: str, **members: Any) -> bytes:
 
 def framed(at: datetime) -> Iterator[Sent]:
     """Each frame around an event of each protocol; and what is no single event."""
-    for name, frame in FRAMES.items():
+    for named, frame in FRAMES.items():
+        name = named.replace(" ", "-")
         yield Sent("ag-ui", frame(question(f"in-{name}")), asks(f"in-{name}"))
         task = json.dumps(tasks.status(f"task-in-{name}", at)).encode()
         yield Sent("a2a", frame(task), asks(f"task-in-{name}", f"m-task-in-{name}"))
@@ -87,8 +64,8 @@ def answered(at: datetime) -> Iterator[Sent]:
         yield Sent("ag-ui", question(thread), asks(thread))
         value = json.dumps({"thread_id": thread, **members}).replace("THREAD", thread)
         yield Sent("answers", value.encode(), finds)
-    for name, frame in FRAMES.items():
-        thread = f"answered-in-{name}"
+    for named, frame in FRAMES.items():
+        thread = f"answered-in-{named.replace(' ', '-')}"
         yield Sent("ag-ui", question(thread), asks(thread))
         plain = json.dumps({**GOOD, "thread_id": thread, "payload": PAYLOAD}).encode()
         yield Sent("answers", frame(plain), accepted)

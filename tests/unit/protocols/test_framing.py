@@ -35,6 +35,7 @@ FRAMES: dict[str, Wrap] = {
     "cloudevent base64": lambda value: cloud("data_base64", as_text(base64.b64encode(value))),
     "connect": lambda value: b'{"schema":{"type":"struct"},"payload":%b}' % value,
     "connect text": lambda value: b'{"payload":%b,"schema":null}' % as_text(value),
+    "outbox": lambda value: b'{"schema":{"type":"string"},"payload":%b}' % as_text(value),
     "json text": as_text,
     "confluent": lambda value: b"\x00\x00\x00\x00\x07" + value,
     "byte order mark": lambda value: b"\xef\xbb\xbf" + value,
